@@ -1,0 +1,1 @@
+"""ctxlab shows what happens to an agent's conversation when it no longer fits its context window."""
