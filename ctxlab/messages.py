@@ -90,7 +90,7 @@ def has_block(message: Message, kind: str) -> bool:
     """Say whether any block of the message has the key ``kind``."""
     # A plain loop: this is asked for every message in every round, and a generator costs twice as much.
     for block in blocks(message):  # noqa: SIM110
-        if kind in block:
+        if isinstance(block, dict) and kind in block:
             return True
     return False
 
@@ -205,13 +205,14 @@ def replace_block(message: Message, block: int, new: Block) -> Message:
 
 
 def replace_item(message: Message, block: int, item: int, new: Block) -> Message:
-    """Return the message with one item of a toolResult exchanged; everything else is shared."""
-    result_block = blocks(message)[block]
-    items = list(result_items(result_block))
+    """Return the message with one item of a toolResult exchanged, in the shape that the SDK writes.
+
+    The SDK writes the block anew with its toolResult alone, and the toolResult with all its other keys.
+    """
+    result = blocks(message)[block]["toolResult"]
+    items = list(result["content"])
     items[item] = new
-    return replace_block(
-        message, block, {**result_block, "toolResult": {**result_block["toolResult"], "content": items}}
-    )
+    return replace_block(message, block, {"toolResult": {**result, "content": items}})
 
 
 def text_at(message: Message, block: int, item: int | None) -> str:
@@ -222,7 +223,7 @@ def text_at(message: Message, block: int, item: int | None) -> str:
 
 
 def with_text(message: Message, block: int, item: int | None, text: str) -> Message:
-    """Return the message with the text of one slot exchanged; every other key of block and item survives."""
+    """Return the message with the text of one slot exchanged; an item becomes that text and nothing else, as in the SDK."""
     if item is None:
         return replace_block(message, block, {**blocks(message)[block], "text": text})
-    return replace_item(message, block, item, {**result_items(blocks(message)[block])[item], "text": text})
+    return replace_item(message, block, item, {"text": text})
