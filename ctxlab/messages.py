@@ -223,7 +223,7 @@ def text_at(message: Message, block: int, item: int | None) -> str:
 
 
 def with_text(message: Message, block: int, item: int | None, text: str) -> Message:
-    """Return the message with the text of one slot exchanged; an item becomes that text and nothing else, as in the SDK."""
+    """Return the message with the text of one slot exchanged; an item becomes that text alone, as in the SDK."""
     if item is None:
         return replace_block(message, block, {**blocks(message)[block], "text": text})
     return replace_item(message, block, item, {"text": text})
