@@ -72,9 +72,6 @@ def _jupyter_arguments(args: argparse.Namespace, folder: Path) -> list[str]:
     arguments = [
         f"--ServerApp.root_dir={folder}",
         f"--LabApp.default_url={page}",
-        # A quiet first screen: no question about news, no notice of a newer JupyterLab, no request to either.
-        "--LabApp.news_url=None",
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         "--log-level=WARN",
     ]
     if args.port is not None:
@@ -90,5 +87,9 @@ def _jupyter_arguments(args: argparse.Namespace, folder: Path) -> list[str]:
 def _serve(arguments: list[str]) -> int:
     from jupyterlab.labapp import LabApp
 
+    # A quiet first screen: no question about news, no notice of a newer JupyterLab. These are defaults, so what a user
+    # has chosen in JupyterLab's own settings stays chosen.
+    quiet = str(Path(__file__).with_name("jupyter_config"))
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, [quiet, os.environ.get("JUPYTER_CONFIG_PATH")]))
     LabApp.launch_instance(arguments)
     return 0
