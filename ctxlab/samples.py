@@ -31,9 +31,8 @@ def notebooks() -> dict[str, Path]:
 
 
 def sample_sessions() -> dict[str, Path]:
-    """The sample sessions by name, each a folder or a JSON file that `ctxlab.load` opens."""
-    entries = sorted(_original("sample_sessions").glob("[!._]*"))
-    return {entry.stem: entry for entry in entries if entry.is_dir() or entry.suffix in {".json", ".jsonl"}}
+    """The sample sessions by name: each the session folder that the SDK wrote, as `ctxlab.load` opens it."""
+    return {folder.parent.name: folder for folder in sorted(_original("sample_sessions").glob("*/session_*"))}
 
 
 def working_copy(folder: Path) -> WorkingCopy:
@@ -57,14 +56,14 @@ def working_copy(folder: Path) -> WorkingCopy:
 
 
 def _files() -> list[tuple[Path, Path]]:
-    """Every file that belongs in a working copy, with its place in it; hidden and compiled files do not."""
+    """Every file that belongs in a working copy, with its place in it: no hidden file, no recording script."""
     found = []
     for name in _FOLDERS:
         folder = _original(name)
         for file in sorted(folder.rglob("*")):
             place = file.relative_to(folder)
-            hidden = any(part.startswith((".", "__pycache__")) for part in place.parts)
-            if file.is_file() and not hidden:
+            internal = any(part.startswith((".", "__")) for part in place.parts) or file.suffix == ".py"
+            if file.is_file() and not internal:
                 found.append((file, Path(name) / place))
     return found
 
