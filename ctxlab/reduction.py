@@ -5,7 +5,7 @@ picture can disagree with the algorithm. No policy lives here.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Literal
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Outcome = Literal["fits", "stuck", "gave up"]
 
 
-class ContextWindowOverflow(Exception):
+class ContextWindowOverflow(Exception):  # noqa: N818  the name is the public face
     """A reduction step that cannot reduce, in the SDK's own words.
 
     ``round`` is what the step did before it found out: the SDK leaves such changes (pins) in place.
@@ -38,10 +38,14 @@ class Round:
     """
 
     number: int
-    before: "Conversation | Round"
+    before: "Conversation | Round" = field(repr=False, compare=False)
     edits: tuple[Edit, ...] = ()
     warning: str | None = None
     notes: tuple[str, ...] = ()
+
+    def plus(self, *edits: Edit) -> "Round":
+        """Return the round with more edits at its end."""
+        return replace(self, edits=(*self.edits, *edits))
 
     @property
     def messages(self) -> Conversation:

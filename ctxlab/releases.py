@@ -19,7 +19,8 @@ class Behaviour:
     ``results``: which tool results an overflow cuts, and how. ``cuts_in_routine``: also without an overflow.
     ``warns``: routine management that finds no trim point warns instead of raising. ``clears``: window_size 0 drops
     everything, a negative one is a ValueError. ``pins``: pinned messages exist. ``summary_role``: the role of a
-    summary. ``fallback``: the truncation rule when summarizing lacks messages.
+    summary. ``summary_warns``: without an overflow a failed summary warns instead of raising. ``fallback``: the
+    truncation rule when summarizing lacks messages.
     """
 
     trim: TrimRule
@@ -29,6 +30,7 @@ class Behaviour:
     clears: bool
     pins: bool
     summary_role: Literal["user", "assistant"]
+    summary_warns: bool
     fallback: Rule | None
 
 
@@ -50,6 +52,7 @@ FIRST = Behaviour(
     clears=False,
     pins=False,
     summary_role="assistant",
+    summary_warns=False,
     fallback=None,
 )
 """What 1.0.0 does."""
@@ -71,7 +74,12 @@ CHANGES: tuple[Change, ...] = (
         {"trim": TrimRule(user_first=True, tool_pair="not user")},
     ),
     Change("1.38.0", "window_size 0 clears everything, a negative one is an error", (2208,), {"clears": True}),
-    Change("1.40.0", "tool results are cut on overflow only", (702, 2239), {"cuts_in_routine": False}),
+    Change(
+        "1.40.0",
+        "tool results are cut on overflow only",
+        (702, 2239),
+        {"cuts_in_routine": False, "summary_warns": True},
+    ),
     Change("1.43.0", "messages can be pinned", (2196,), {"pins": True}),
     Change(
         "1.44.0",

@@ -61,7 +61,7 @@ def shorten_result(text: str, careful: bool = False) -> str | None:
 class PassedOver(Enum):
     """Why a round leaves a text alone; the value is a clause fit to show a person."""
 
-    UNDER_THRESHOLD = "it is not longer than 3 × preserve_chars, below which the fixed rule cuts nothing"
+    UNDER_THRESHOLD = "it is not longer than 3 × preserve_chars, below which this rule cuts nothing"
     SHORT = "it is not longer than preserve_chars"
     WOULD_GROW = "with the marker it would not get shorter"
     PINNED = "its message is pinned"
@@ -79,7 +79,8 @@ class Truncation:
 
     ``fixed`` is the rule of 1.63.0: longer than 3 × preserve_chars, preserve_chars kept at each end.
     ``proportional`` is proposed in #5791: longer than preserve_chars, min(preserve_chars, length // 4) kept.
-    ``collapse`` is the alternative that #5791 rejects: a message's texts together become one preview.
+    ``collapse`` is the alternative that #5791 rejects: the texts of the largest message, more than
+    3 × preserve_chars together, become one preview with preserve_chars at each end (decided: one message a round).
     Raises ValueError for preserve_chars below 1 or an unknown rule.
     """
 
@@ -97,7 +98,7 @@ class Truncation:
     @property
     def threshold(self) -> int:
         """The length in characters above which a text qualifies."""
-        return 3 * self.preserve_chars if self.rule == "fixed" else self.preserve_chars
+        return self.preserve_chars if self.rule == "proportional" else 3 * self.preserve_chars
 
     def kept(self, length: int) -> int:
         """Return how many characters of a text of ``length`` a cut keeps at each end."""
@@ -106,7 +107,7 @@ class Truncation:
     def passed_over(self, length: int) -> PassedOver | None:
         """Return None where a text of ``length`` characters qualifies, else why not (a cut must make it shorter)."""
         if length <= self.threshold:
-            return PassedOver.UNDER_THRESHOLD if self.rule == "fixed" else PassedOver.SHORT
+            return PassedOver.SHORT if self.rule == "proportional" else PassedOver.UNDER_THRESHOLD
         kept = self.kept(length)
         return None if 2 * kept < length and cut_length(length, kept) < length else PassedOver.WOULD_GROW
 
@@ -137,6 +138,19 @@ def largest(slots: Iterable[TextSlot], truncation: Truncation, count: int) -> li
     qualifying = (slot for slot in slots if truncation.passed_over(len(slot.text)) is None)
     # nsmallest is stable, so texts of equal length stay in message, block and item order.
     return nsmallest(count, qualifying, key=lambda slot: -len(slot.text))
+
+
+def largest_message(slots: Iterable[TextSlot], truncation: Truncation) -> list[TextSlot]:
+    """Return all texts of the message that `collapse` takes next: the most text, equal amounts oldest first."""
+    texts: dict[int, list[TextSlot]] = {}
+    for slot in slots:
+        texts.setdefault(slot.message, []).append(slot)
+    qualifying = [together for together in texts.values() if truncation.passed_over(_characters(together)) is None]
+    return max(qualifying, key=_characters, default=[])
+
+
+def _characters(slots: Sequence[TextSlot]) -> int:
+    return sum(len(slot.text) for slot in slots)
 
 
 @dataclass(frozen=True, slots=True)
