@@ -1,0 +1,45 @@
+"""``load``: a path in, a Session or one SessionFormatError out. Nothing is written."""
+
+import os
+
+from ctxlab.sessions.detection import detect
+from ctxlab.sessions.reader import Reader, Reading
+from ctxlab.sessions.registry import readers
+from ctxlab.sessions.session import Claim, Note, Session, SessionFormatError, make_session
+from ctxlab.sessions.source import open_source
+
+
+def load(path: "str | os.PathLike[str]", format: str | None = None) -> Session:
+    """Read a session from a file or folder; ``format`` names the format where the detector is not to decide.
+
+    Raises:
+        SessionFormatError: the file or folder cannot be read as a session; it says where and why.
+        ValueError: there is no format of that name.
+    """
+    known = {reader.name: reader for reader in readers()}
+    if format is not None and format not in known:
+        raise ValueError(f"no format {format!r}; there is {', '.join(map(repr, known))}")
+    source = open_source(path)
+    try:
+        if format is None:
+            reader, claim = detect(source, tuple(known.values()))
+        else:
+            reader, claim = known[format], Claim(f"format={format!r} was given", "certain")
+        reading = reader.read(source)
+    except RecursionError:
+        raise SessionFormatError(source.path, "", "nested too deeply", "Is it a session?") from None
+    if not any(view.messages for view in reading.views.values()):
+        raise SessionFormatError(source.path, "", "there is no message in it", "Is it the right file?")
+    notes = (Note("read", source.path.name, _counts(reading, reader, claim)), *source.book.notes())
+    return make_session(reading.name, reader.name, source.path, claim, reading.view, reading.views, notes)
+
+
+def _counts(reading: Reading, reader: Reader, claim: Claim) -> str:
+    messages = max((view.messages for view in reading.views.values()), key=len)
+    calls = sum("toolUse" in block for message in messages for block in message["content"])
+    results = sum("toolResult" in block for message in messages for block in message["content"])
+    sure = "" if claim.certainty == "certain" else f"; {claim.certainty}, not certain"
+    return (
+        f"{len(messages)} messages with {calls} tool calls and {results} tool results, "
+        f"read as {reader.name} ({claim.rule}{sure})"
+    )

@@ -1,0 +1,88 @@
+"""Formats that are one JSON file of messages: a plain list as Strands keeps it, and a Converse request around one.
+
+Only messages whose blocks are keyed by kind are claimed; typed blocks belong to other formats.
+"""
+
+from typing import Any
+
+from ctxlab.sessions.evidence import Signs, outline, signs
+from ctxlab.sessions.reader import Reader, Reading
+from ctxlab.sessions.session import Claim, SessionFormatError, View
+from ctxlab.sessions.shape import conversation
+from ctxlab.sessions.source import Source
+
+_CONVERSE_KEYS = ("modelId", "toolConfig", "inferenceConfig", "guardrailConfig")
+_CHAT_REQUEST_KEYS = frozenset({"model", "max_tokens", "tools", "tool_choice", "temperature", "stream", "response"})
+
+
+def placed(messages: list[Any]) -> list[tuple[str, Any]]:
+    """Give every item of a message list its place."""
+    return [(f"messages[{index}]", each) for index, each in enumerate(messages)]
+
+
+def claim(found: Signs, what: str) -> Claim | None:
+    """Claim messages with Converse blocks and no foreign sign; plain text alone is only possible."""
+    if found.foreign or not found.messages:
+        return None
+    if found.converse:
+        return Claim(f"{what} whose blocks are keyed by kind, without 'type'", "certain")
+    return Claim(f"{what} with plain text only, which other formats share", "possible")
+
+
+def _recognise_list(source: Source) -> Claim | None:
+    if not isinstance(source.document, list):
+        return None
+    return claim(signs(placed(source.document)), "a JSON list of messages")
+
+
+def _read_list(source: Source) -> Reading:
+    if not isinstance(source.document, list):
+        raise _mismatch(source, "a JSON list of messages")
+    return _reading(source, source.document, "the messages of the list")
+
+
+def _recognise_request(source: Source) -> Claim | None:
+    request = source.document
+    if not isinstance(request, dict) or not isinstance(request.get("messages"), list):
+        return None
+    found = claim(signs(placed(request["messages"])), "an object with 'messages'")
+    if found and found.certainty == "possible":
+        if any(key in request for key in _CONVERSE_KEYS):
+            return Claim("a Converse request with plain text only", "certain")
+        if _CHAT_REQUEST_KEYS & request.keys():
+            return None
+    return found
+
+
+def _read_request(source: Source) -> Reading:
+    request = source.document
+    if not isinstance(request, dict) or not isinstance(request.get("messages"), list):
+        raise _mismatch(source, "an object with a list 'messages'")
+    note_what_is_not_counted(source, request)
+    return _reading(source, request["messages"], "the messages of the request")
+
+
+def note_what_is_not_counted(source: Source, request: dict[str, Any]) -> None:
+    """Note a system prompt and tool schemas: they cost tokens in the model call, but are no messages."""
+    for key in ("system", "system_prompt", "toolConfig"):
+        if request.get(key):
+            source.book.add("read", "there, but no message, and so not shown or counted", key)
+
+
+def _reading(source: Source, messages: list[Any], about: str) -> Reading:
+    shaped = conversation(placed(messages), source.book)
+    return Reading(source.path.name, {"messages": View(shaped, f"{about} ({len(shaped)})")}, "messages")
+
+
+def _mismatch(source: Source, needed: str) -> SessionFormatError:
+    if source.folder:
+        found = "this is a folder"
+    elif source.records:
+        found = "this is a file of JSON lines"
+    else:
+        found = f"this is {outline(source.document)}"
+    return SessionFormatError(source.path, "top level", f"the format needs {needed}; {found}", "Leave format= out.")
+
+
+LIST = Reader("messages", "a JSON list of messages", _recognise_list, _read_list)
+REQUEST = Reader("converse", 'a Bedrock Converse request, {"messages": […]}', _recognise_request, _read_request)
