@@ -1,0 +1,42 @@
+"""The invariants: one small check a rule, what a provider makes of a conversation, what a reduction broke.
+
+Algorithms, section 5. Nothing here repairs, cuts or counts tokens.
+"""
+
+from ctxlab.invariants.catalogue import CONVERSATION_RULES, REDUCTION_RULES, RULES
+from ctxlab.invariants.judging import (
+    Judgement,
+    Verdict,
+    broken_rules,
+    new_violations,
+    reduction_violations,
+    verdict,
+    verdicts,
+    violations,
+)
+from ctxlab.invariants.provider_rules import SENTENCES as PROVIDER_SENTENCES
+from ctxlab.invariants.reductions import Reducible, Reduction
+from ctxlab.invariants.rules import ConversationRule, ReductionRule, Violation
+from ctxlab.invariants.turns import ToolBlock, pending_tool_uses
+
+__all__ = [
+    "CONVERSATION_RULES",
+    "PROVIDER_SENTENCES",
+    "REDUCTION_RULES",
+    "RULES",
+    "ConversationRule",
+    "Judgement",
+    "Reducible",
+    "Reduction",
+    "ReductionRule",
+    "ToolBlock",
+    "Verdict",
+    "Violation",
+    "broken_rules",
+    "new_violations",
+    "pending_tool_uses",
+    "reduction_violations",
+    "verdict",
+    "verdicts",
+    "violations",
+]

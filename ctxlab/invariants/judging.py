@@ -1,0 +1,141 @@
+"""Asking the rules: every breach in a conversation, what a provider makes of it, and what a reduction broke.
+
+A verdict is about a conversation as history: whether it ends well is not judged, the next message is still to come.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ctxlab.invariants.catalogue import CONVERSATION_RULES, REDUCTION_RULES
+from ctxlab.invariants.provider_rules import CHECKS, Limits
+from ctxlab.invariants.reductions import Reduction
+from ctxlab.invariants.rules import Violation
+from ctxlab.invariants.turns import View, look, role_of
+from ctxlab.messages import Message
+from ctxlab.providers import Cell, Profile, Status, profile, providers
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One breach, and what the provider does about it on which evidence."""
+
+    violation: Violation
+    cell: Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a provider makes of a conversation: accepted, refused, or unknown where nobody has found out.
+
+    ``judgements`` are all breaches that the provider may mind, refused ones first.
+    """
+
+    provider: str
+    status: Status
+    judgements: tuple[Judgement, ...]
+
+    @property
+    def violations(self) -> tuple[Violation, ...]:
+        """The breaches for which the provider refuses."""
+        return self._of("refused")
+
+    @property
+    def undecided(self) -> tuple[Violation, ...]:
+        """The breaches of which it is not known whether the provider minds."""
+        return self._of("unknown")
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What the provider would answer, each text once; empty where its words are not known."""
+        texts = (judgement.cell.error_text for judgement in self.judgements)
+        return tuple(dict.fromkeys(text for text in texts if text))
+
+    def _of(self, status: Status) -> tuple[Violation, ...]:
+        return tuple(judgement.violation for judgement in self.judgements if judgement.cell.status == status)
+
+
+def violations(messages: Sequence[Message], provider: str | None = None) -> tuple[Violation, ...]:
+    """Return every breach of the six rules about one conversation, or of those that a provider is known to enforce.
+
+    With a provider, neighbouring messages are merged first where it does so, its own further rules count too, and
+    what is not known about it is left out: `verdict` shows that. Breaches come in message order. Raises ValueError
+    for an unknown provider.
+    """
+    if provider is not None:
+        return verdict(messages, provider).violations
+    view = look(messages)
+    return _in_order([breach for rule in CONVERSATION_RULES.values() for breach in rule.check(view)])
+
+
+def verdict(messages: Sequence[Message], provider: str, head: int | None = None) -> Verdict:
+    """Say what a provider makes of a conversation. Raises ValueError for an unknown provider.
+
+    ``head`` limits the breaches to the first so many messages, and the time spent to those and the turn after them:
+    what a cut does to the new start (an answer further down is not seen). A toolUse in the last message is pending
+    and minded by nobody.
+    """
+    asked = profile(provider)
+    seen = messages if head is None else messages[: _second_turn_end(messages, head)]
+    found = [
+        Judgement(breach, asked.cell(breach.rule, breach.case))
+        for breach in _breaches(seen, asked)
+        if head is None or breach.index < max(head, 1)
+    ]
+    minded = [judgement for judgement in found if judgement.cell.status != "accepted"]
+    refused = [judgement for judgement in minded if judgement.cell.status == "refused"]
+    unknown = [judgement for judgement in minded if judgement.cell.status == "unknown"]
+    return Verdict(asked.name, "refused" if refused else "unknown" if unknown else "accepted", (*refused, *unknown))
+
+
+def verdicts(messages: Sequence[Message], head: int | None = None) -> tuple[Verdict, ...]:
+    """Return the verdict of every provider, in the order of `providers()`."""
+    return tuple(verdict(messages, provider, head) for provider in providers())
+
+
+def broken_rules(messages: Sequence[Message], head: int | None = None) -> frozenset[str]:
+    """Return the ids of those of the six rules that the conversation breaks; each is left at its first breach.
+
+    ``head`` looks at the first so many messages only, in the light of the one after them.
+    """
+    view = look(messages if head is None else messages[: head + 1])
+    return frozenset(
+        rule.id
+        for rule in CONVERSATION_RULES.values()
+        if any(head is None or breach.index < head for breach in rule.check(view))
+    )
+
+
+def reduction_violations(reduction: Reduction) -> tuple[Violation, ...]:
+    """Return every breach of the eight rules about a reduction, in message order."""
+    return _in_order([breach for rule in REDUCTION_RULES.values() for breach in rule.check(reduction)])
+
+
+def new_violations(
+    before: Sequence[Message], after: Sequence[Message], provider: str | None = None
+) -> tuple[Violation, ...]:
+    """Return the breaches in ``after`` of those rules, and cases of rules, that ``before`` did not break."""
+    old = {(breach.rule, breach.case) for breach in violations(before, provider)}
+    return tuple(breach for breach in violations(after, provider) if (breach.rule, breach.case) not in old)
+
+
+def _breaches(messages: Sequence[Message], asked: Profile) -> list[Violation]:
+    view: View = look(messages, asked.merges)
+    limits = Limits(asked.id_pattern, asked.unsupported)
+    six = [breach for rule in CONVERSATION_RULES.values() for breach in rule.check(view)]
+    further = [breach for name, check in CHECKS.items() if name in asked.cells for breach in check(view, limits)]
+    return list(_in_order(six + further))
+
+
+def _second_turn_end(messages: Sequence[Message], head: int) -> int:
+    """Return the end of the turn that answers the head: without it, the head's toolUses would be taken for pending."""
+    stop = min(max(head, 1), len(messages))
+    for _ in range(2):
+        role = role_of(messages[stop]) if stop < len(messages) else None
+        while stop < len(messages) and role_of(messages[stop]) == role:
+            stop += 1
+    return stop
+
+
+def _in_order(breaches: list[Violation]) -> tuple[Violation, ...]:
+    # The sort is stable: at one message, rules stay in their own order.
+    return tuple(sorted(breaches, key=lambda breach: breach.index))
