@@ -38,6 +38,7 @@ class Rejection(Enum):
     NOTHING_SAID = "it has no text or other content of its own to start from"
     NO_ANCHOR = "no plain user message stands before this tool pair to be kept as its anchor (#3447)"
     BREAKS_A_RULE = "what would stay breaks a rule that the conversation does not break now"
+    NOTHING_DROPPED = "every message before it is pinned or kept, so nothing would go"
     OVER_BUDGET = "what would stay is still above the token budget"
 
     @property
