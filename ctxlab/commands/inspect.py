@@ -1,0 +1,236 @@
+"""Show what a session costs, where it may be cut and why not elsewhere, and what each release does to it.
+
+Exit code 0: it fits or can be made to fit; 1: it gets stuck under the policy asked for; 2: it cannot be read.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ctxlab.releases import NEWEST
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from ctxlab.comparison import Lane, Policy
+    from ctxlab.reduction import Trace
+    from ctxlab.sessions import Session
+    from ctxlab.tokens import Ledger, TokenCounter
+    from ctxlab.trimming import TrimPoint
+
+ROWS = 60
+MARKS = {"user": "▲ user", "tool_pair": "◆ tool pair", "any": "△ any role", None: "× refused"}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `ctxlab inspect`."""
+    parser.add_argument("file", type=Path, metavar="FILE", help="a session: a file, or a folder of the SDK")
+    parser.add_argument("--format", help="read the file as this format instead of finding out")
+    parser.add_argument("--view", help="which view of the session to show (see the notes that are printed)")
+    parser.add_argument("--counter", default="cl100k_base", help="how to count tokens (default: %(default)s)")
+    parser.add_argument("--budget", type=_tokens, help="the token budget (default: half of what the session costs)")
+    parser.add_argument(
+        "--policy", choices=("window", "careful", "summarizing"), default="window", help="default: %(default)s"
+    )
+    parser.add_argument("--as-of", default=NEWEST, metavar="RELEASE", help="release of the SDK (default: %(default)s)")
+    parser.add_argument("--window-size", type=int, default=40, metavar="N", help="messages kept (default: %(default)s)")
+    parser.add_argument("--no-truncate", action="store_true", help="leave tool results alone")
+    parser.add_argument("--pin-first", type=int, metavar="N", help="pin the first N messages (from 1.43.0)")
+    parser.add_argument("--all", action="store_true", help=f"list every message, not {ROWS} of them")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Load, reduce, print, and return the exit code."""
+    import ctxlab
+    from ctxlab.comparison import compare, policies
+
+    try:
+        session = ctxlab.load(args.file, format=args.format)
+        session = session.with_view(args.view) if args.view else session
+        counter = ctxlab.counter(args.counter)
+        policy = _policy(args)
+    except (ValueError, OSError, LookupError) as error:
+        print(f"ctxlab inspect: {error}", file=sys.stderr)
+        return 2
+    ledger = ctxlab.ledger(session.messages, counter)
+    budget = ledger.total // 2 if args.budget is None else args.budget
+    trace = ctxlab.recover(session.messages, policy, budget, counter)
+    asked = policies(args.window_size, not args.no_truncate, args.pin_first)
+    lanes = compare(session.messages, asked, budget, counter)
+    points = ctxlab.trim_points(session.messages)
+    if args.json:
+        print(json.dumps(_record(session, ledger, points, policy, trace, lanes), ensure_ascii=True, indent=2))
+    else:
+        _print(session, ledger, points, policy, trace, lanes, counter, args)
+    return 0 if trace.outcome == "fits" else 1
+
+
+def _policy(args: argparse.Namespace) -> "Policy":
+    from ctxlab.sliding_window import SlidingWindow
+    from ctxlab.summarizing import Summarizing
+
+    if args.policy == "summarizing":
+        return Summarizing.as_of(args.as_of, pin_first=args.pin_first)
+    if args.policy == "careful":
+        return SlidingWindow.careful(args.window_size, not args.no_truncate, args.pin_first)
+    return SlidingWindow.as_of(args.as_of, args.window_size, not args.no_truncate, pin_first=args.pin_first)
+
+
+def _tokens(text: str) -> int:
+    tokens = int(text.replace(",", "").replace("_", ""))
+    if tokens < 0:
+        raise argparse.ArgumentTypeError(f"a budget is a number of tokens, got {text!r}")
+    return tokens
+
+
+def _record(
+    session: "Session",
+    ledger: "Ledger",
+    points: "tuple[TrimPoint, ...]",
+    policy: "Policy",
+    trace: "Trace",
+    lanes: "tuple[Lane, ...]",
+) -> dict[str, Any]:
+    return {
+        "session": {
+            "name": session.name,
+            "format": session.format,
+            "view": session.view,
+            "notes": [str(note) for note in session.notes],
+        },
+        "tokens": {"counter": ledger.counter, "total": ledger.total, "budget": trace.budget},
+        "messages": [
+            {
+                "index": point.index,
+                "role": session.messages[point.index].get("role"),
+                "tokens": ledger.per_message[point.index],
+                "tokens_from_here": ledger.suffix[point.index],
+                "kind": point.kind,
+                "reason": point.reason.text if point.reason else None,
+            }
+            for point in points
+        ],
+        "policy": {"name": policy.name, **_outcome(trace), "steps": list(_steps(trace))},
+        "releases": [{"name": lane.name, "about": lane.about, **_outcome(lane.trace)} for lane in lanes],
+    }
+
+
+def _outcome(trace: "Trace") -> dict[str, Any]:
+    return {
+        "outcome": trace.outcome,
+        "error": trace.error,
+        "refused_calls": trace.refused_calls,
+        "messages_left": len(trace.final),
+        "tokens_left": trace.tokens[-1],
+    }
+
+
+def _steps(trace: "Trace") -> Iterator[dict[str, Any]]:
+    for round, tokens in zip(trace.rounds, trace.tokens[1:], strict=True):
+        yield {"round": round.number, "tokens_after": tokens, "edits": [edit.sentence for edit in round.edits]}
+
+
+def _print(
+    session: "Session",
+    ledger: "Ledger",
+    points: "tuple[TrimPoint, ...]",
+    policy: "Policy",
+    trace: "Trace",
+    lanes: "tuple[Lane, ...]",
+    counter: "TokenCounter",
+    args: argparse.Namespace,
+) -> None:
+    from rich.console import Console
+
+    from ctxlab.forecast import forecast
+
+    console = Console(highlight=False, markup=False)
+    console.print(f"{session.name}: {len(session.messages):,} messages, {ledger.total:,} tokens ({ledger.counter})")
+    for note in session.notes:
+        console.print(f"  {note}", style="dim")
+    default = " (half of it, as no --budget was given)" if args.budget is None else ""
+    over = ledger.total - trace.budget
+    fit = f"over by {over:,}" if over > 0 else "it fits"
+    console.print(f"Budget {trace.budget:,} tokens{default}: {fit}.")
+    console.print()
+    console.print(_candidates(session, ledger, points, trace.budget, args.all))
+    console.print()
+    console.print(f"{policy.name}. {forecast(session.messages, policy, trace.budget, counter).sentence}")
+    _print_rounds(console, trace, args.all)
+    console.print()
+    console.print(_releases(lanes))
+
+
+def _candidates(
+    session: "Session", ledger: "Ledger", points: "tuple[TrimPoint, ...]", budget: int, every: bool
+) -> "Table":
+    from rich.table import Table
+
+    hidden = 0 if every else max(0, len(points) - ROWS)
+    shown = points if not hidden else (*points[: ROWS // 2], *points[-(ROWS // 2) :])
+    left_out = f" (showing {len(shown)} of {len(points):,}; --all shows every one)" if hidden else ""
+    table = Table(title=f"Where the conversation may start{left_out}", title_justify="left", box=None, pad_edge=False)
+    for name, justify in (("message", "right"), ("role", "left"), ("tokens", "right"), ("from here", "right")):
+        table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]  # the loop widens a literal
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("why")
+    for point in shown:
+        rest = ledger.suffix[point.index]
+        fits = "what stays fits the budget" if rest <= budget else "what stays is above the budget"
+        table.add_row(
+            str(point.index),
+            _plain(str(session.messages[point.index].get("role"))),
+            f"{ledger.per_message[point.index]:,}",
+            f"{rest:,}",
+            MARKS[point.kind],
+            point.reason.text if point.reason else fits,
+            style="dim" if point.kind is None else "bold" if rest <= budget else None,
+        )
+    return table
+
+
+def _print_rounds(console: "Console", trace: "Trace", every: bool) -> None:
+    shown = trace.rounds if every else trace.rounds[:10]
+    for round, tokens in zip(shown, trace.tokens[1:], strict=False):
+        console.print(f"Round {round.number}: {len(round.edits):,} edits, then {tokens:,} tokens.")
+        sentences = [edit.sentence for edit in round.edits]
+        for sentence in sentences if every else sentences[:3]:
+            console.print(f"  {sentence}")
+        if not every and len(sentences) > 3:
+            console.print(f"  … and {len(sentences) - 3:,} more (--all)", style="dim")
+    if len(shown) < len(trace.rounds):
+        console.print(f"… and {len(trace.rounds) - len(shown):,} more rounds (--all)", style="dim")
+    if trace.error:
+        console.print(f"{trace.outcome.capitalize()}: {trace.error}", style="bold red")
+
+
+def _releases(lanes: "tuple[Lane, ...]") -> "Table":
+    from rich.table import Table
+
+    table = Table(title="What each release does to it", title_justify="left", box=None, pad_edge=False)
+    for name in ("from", "outcome", "refused calls", "messages left", "tokens left", "what it does"):
+        table.add_column(name, justify="right" if name.endswith(("calls", "left")) else "left")
+    for lane in lanes:
+        trace = lane.trace
+        outcome = trace.outcome if trace.error is None else f"{trace.outcome}: {trace.error}"
+        table.add_row(
+            lane.name,
+            outcome,
+            f"{trace.refused_calls:,}",
+            f"{len(trace.final):,}",
+            f"{trace.tokens[-1]:,}",
+            lane.about,
+            style=None if trace.outcome == "fits" else "red",
+        )
+    return table
+
+
+def _plain(text: str) -> str:
+    from ctxlab.sessions.session import plain
+
+    return plain(text)
