@@ -30,8 +30,9 @@ def strictly_smaller(reduction: Reduction) -> Iterator[Violation]:
     if not grown and reduction.before != reduction.after:
         before = sum(map(size, reduction.before))
         after = sum(map(size, reduction.after))
-        # A pin costs nothing and saves nothing: only content counts.
-        if after >= before and (reduction.changed or reduction.dropped):
+        # A pin costs nothing and saves nothing: only content counts, and an empty message that is gone.
+        fewer = len(reduction.after) < len(reduction.before)
+        if (reduction.changed or reduction.dropped) and (after > before or (after == before and not fewer)):
             index = next(iter(reduction.dropped), 0)
             yield Violation("strictly-smaller", index, f"all in all {before:,} characters became {after:,}")
 

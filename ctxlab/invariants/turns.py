@@ -8,7 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from ctxlab.messages import Block, Message, blocks, tool_result_ids, tool_use_ids
+from ctxlab.messages import (
+    Block,
+    Message,
+    blocks,
+    has_tool_result,
+    has_tool_use,
+    tool_result_ids,
+    tool_use_ids,
+)
 
 Merging = Literal["none", "same-role", "results"]
 """What is merged before pairing: nothing, neighbours of the same role, or a message that holds toolResults only with
@@ -95,14 +103,16 @@ def look(messages: Sequence[Message], merging: Merging = "none") -> View:
         results = turn.results
         if not uses and not results:
             continue
+        asked = {use.id for use in uses}
+        answered = {result.id for result in results}
         same_number = len(uses) == len(results)
-        extra = [_Loose(result, _result_case(result, uses, same_number)) for result in _without_partner(results, uses)]
+        extra = [_Loose(result, _result_case(result, asked, same_number)) for result in _without_partner(results, uses)]
         for result in extra:
             waiting = still_open[result.at.id]
             if waiting:
                 waiting.popleft().case = "answered-later"
                 result.case = "asked-earlier"
-        missing = [_Loose(use, _use_case(use, results, same_number)) for use in _without_partner(uses, results)]
+        missing = [_Loose(use, _use_case(use, answered, same_number)) for use in _without_partner(uses, results)]
         for use in missing:
             still_open[use.at.id].append(use)
         unasked += extra
@@ -127,32 +137,40 @@ def pending_tool_uses(messages: Sequence[Message]) -> tuple[ToolBlock, ...]:
 
 def _turns(messages: Sequence[Message], merging: Merging) -> tuple[Turn, ...]:
     turns: list[Turn] = []
-    open_turn = False  # may the next message still join the last turn?
+    start, role = 0, ""
+    uses: list[ToolBlock] = []
+    results: list[ToolBlock] = []
+    may_grow = False  # may the next message join the turn?
     for index, message in enumerate(messages):
-        role = role_of(message)
-        uses = _tool_blocks(message, index, "toolUse", tool_use_ids(message))
-        results = _tool_blocks(message, index, "toolResult", tool_result_ids(message))
-        if turns and open_turn and turns[-1].role == role:
-            last = turns[-1]
-            turns[-1] = Turn(role, last.start, index + 1, last.uses + uses, last.results + results)
-        else:
-            turns.append(Turn(role, index, index + 1, uses, results))
-        open_turn = merging == "same-role" or (
-            merging == "results" and role == "user" and bool(results) and len(results) == len(blocks(message))
+        own_role = role_of(message)
+        if not (may_grow and own_role == role):
+            if index:
+                turns.append(Turn(role, start, index, tuple(uses), tuple(results)))
+            start, role, uses, results = index, own_role, [], []
+        if has_tool_use(message):
+            uses += _tool_blocks(message, index, "toolUse", tool_use_ids(message))
+        own_results: tuple[ToolBlock, ...] = ()
+        if has_tool_result(message):
+            own_results = _tool_blocks(message, index, "toolResult", tool_result_ids(message))
+            results += own_results
+        may_grow = merging == "same-role" or (
+            merging == "results" and role == "user" and 0 < len(own_results) == len(blocks(message))
         )
+    if messages:
+        turns.append(Turn(role, start, len(messages), tuple(uses), tuple(results)))
     return tuple(turns)
 
 
 def _tool_blocks(message: Message, index: int, kind: str, ids: tuple[str, ...]) -> tuple[ToolBlock, ...]:
-    if not ids:
-        return ()
     found = (at for at, block in enumerate(blocks(message)) if isinstance(block, dict) and kind in block)
     return tuple(ToolBlock(index, at, identifier) for at, identifier in zip(found, ids, strict=True))
 
 
 def _without_partner(some: tuple[ToolBlock, ...], others: tuple[ToolBlock, ...]) -> list[ToolBlock]:
-    if not others:
+    if not others or not some:
         return list(some)
+    if len(some) == len(others) == 1:  # by far the most common case
+        return [] if some[0].id == others[0].id else list(some)
     left = Counter(other.id for other in others)
     alone = []
     for one in some:
@@ -163,16 +181,16 @@ def _without_partner(some: tuple[ToolBlock, ...], others: tuple[ToolBlock, ...])
     return alone
 
 
-def _result_case(result: ToolBlock, uses: tuple[ToolBlock, ...], same_number: bool) -> str:
-    if not uses:
+def _result_case(result: ToolBlock, asked: set[str], same_number: bool) -> str:
+    if not asked:
         return "no-call-before"
-    if any(use.id == result.id for use in uses):
+    if result.id in asked:
         return "surplus"
     return "other-id" if same_number else "unasked"
 
 
-def _use_case(use: ToolBlock, results: tuple[ToolBlock, ...], same_number: bool) -> str:
-    if any(result.id == use.id for result in results):
+def _use_case(use: ToolBlock, answered: set[str], same_number: bool) -> str:
+    if use.id in answered:
         return "short"
     return "other-id" if same_number else "unanswered"
 
