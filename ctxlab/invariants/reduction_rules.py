@@ -17,24 +17,24 @@ def routine_keeps_content(reduction: Reduction) -> Iterator[Violation]:
     """Yield each message that routine management kept and changed."""
     if not reduction.overflow:
         for index, _, _ in reduction.changed:
-            yield Violation(
-                "routine-keeps-content", index, f"message {index} was truncated although nothing overflowed"
-            )
+            yield Violation("routine-keeps-content", index, "truncated although nothing overflowed")
 
 
 def strictly_smaller(reduction: Reduction) -> Iterator[Violation]:
     """Yield each kept message that did not get smaller by its change, and a reduction that saves nothing in all."""
-    grown = [(index, size(old), size(new)) for index, old, new in reduction.changed if size(new) >= size(old)]
+    changed = [(index, size(old), size(new)) for index, old, new in reduction.changed]
+    grown = [(index, before, after) for index, before, after in changed if after >= before]
     for index, before, after in grown:
-        yield Violation("strictly-smaller", index, f"message {index} went from {before:,} to {after:,} characters")
-    if not grown and reduction.before != reduction.after:
-        before = sum(map(size, reduction.before))
-        after = sum(map(size, reduction.after))
-        # A pin costs nothing and saves nothing: only content counts, and an empty message that is gone.
-        fewer = len(reduction.after) < len(reduction.before)
-        if (reduction.changed or reduction.dropped) and (after > before or (after == before and not fewer)):
-            index = next(iter(reduction.dropped), 0)
-            yield Violation("strictly-smaller", index, f"all in all {before:,} characters became {after:,}")
+        yield Violation("strictly-smaller", index, f"it went from {before:,} to {after:,} characters")
+    if grown or not (reduction.dropped or reduction.added):
+        return
+    # A pin costs nothing and saves nothing: only content counts, and an empty message that is gone.
+    gone = sum(before for _, before, _ in changed) + sum(size(reduction.before[index]) for index in reduction.dropped)
+    come = sum(after for _, _, after in changed) + sum(map(size, reduction.added))
+    fewer = len(reduction.after) < len(reduction.before)
+    if come > gone or (come == gone and not fewer):
+        index = next(iter(reduction.dropped), 0)
+        yield Violation("strictly-smaller", index, f"all in all {gone:,} characters became {come:,}")
 
 
 def largest_first(reduction: Reduction) -> Iterator[Violation]:
@@ -48,7 +48,7 @@ def largest_first(reduction: Reduction) -> Iterator[Violation]:
             "largest-first",
             left.message,
             f"{len(reduction.dropped):,} messages of at most {largest_dropped:,} characters were dropped, although "
-            f"{left.size:,} characters of message {left.message} could have been cut",
+            f"{left.size:,} here could have been cut",
             left.block,
         )
 
@@ -59,11 +59,11 @@ def pins_kept(reduction: Reduction) -> Iterator[Violation]:
     survived = set(kept)
     pinned = {index for index in range(len(reduction.before)) if is_pinned(reduction.before, index)}
     for index in sorted(pinned - survived):
-        yield Violation("pins-kept", index, f"message {index} is pinned, and it is gone")
+        yield Violation("pins-kept", index, "it is pinned, and it is gone")
     order = [origin for origin in kept if origin in pinned]
     for earlier, later in pairwise(order):
         if later <= earlier:
-            yield Violation("pins-kept", later, f"pinned message {later} now stands behind message {earlier}")
+            yield Violation("pins-kept", later, f"it is pinned, and it now stands behind message {earlier}")
 
 
 def terminates(reduction: Reduction) -> Iterator[Violation]:
@@ -79,12 +79,12 @@ def shape_kept(reduction: Reduction) -> Iterator[Violation]:
         if origin is None:
             continue
         if origin <= previous:
-            yield Violation("shape-kept", origin, f"message {origin} now stands behind message {previous}")
+            yield Violation("shape-kept", origin, f"it now stands behind message {previous}")
         previous = origin
         old = reduction.before[origin]
         if old is not message:
             for what, was, now in _differences(old, message):
-                yield Violation("shape-kept", origin, f"{what} of message {origin} went from {was} to {now}")
+                yield Violation("shape-kept", origin, f"{what} went from {was} to {now}")
 
 
 def _differences(old: Message, new: Message) -> Iterator[tuple[str, object, object]]:
@@ -113,12 +113,14 @@ def _status(block: Any) -> object:
 
 def restored_equals_live(reduction: Reduction) -> Iterator[Violation]:
     """Yield the first message at which what a restart loads differs from what was live."""
-    restored = reduction.restored
-    if restored is None or restored == reduction.after:
+    live, restored = reduction.after, reduction.restored
+    if restored is None:
         return
-    live = reduction.after
     both = zip(live, restored, strict=False)
-    at = next((index for index, (one, other) in enumerate(both) if one != other), min(len(live), len(restored)))
+    at = next((index for index, (one, other) in enumerate(both) if _said(one) != _said(other)), None)
+    if at is None and len(live) == len(restored):
+        return
+    at = min(len(live), len(restored)) if at is None else at
     chars = sum(map(size, live)), sum(map(size, restored))
     yield Violation(
         "restored-equals-live",
@@ -126,6 +128,10 @@ def restored_equals_live(reduction: Reduction) -> Iterator[Violation]:
         f"live are {len(live):,} messages of {chars[0]:,} characters, a restart loads {len(restored):,} messages of "
         f"{chars[1]:,}; they differ from message {at} on",
     )
+
+
+def _said(message: Message) -> tuple[object, object]:
+    return message.get("role"), message.get("content")
 
 
 def no_op_when_fits(reduction: Reduction) -> Iterator[Violation]:

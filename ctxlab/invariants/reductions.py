@@ -54,6 +54,12 @@ class Reduction:
         return tuple(index for index in range(len(self.before)) if index not in kept)
 
     @property
+    def added(self) -> tuple[Message, ...]:
+        """The messages that are new, such as a summary."""
+        both = zip(self.came_from, self.after, strict=True)
+        return tuple(message for origin, message in both if origin is None)
+
+    @property
     def changed(self) -> tuple[tuple[int, Message, Message], ...]:
         """Index before, message before and message after, where the content of a kept message changed."""
         pairs = ((origin, self.before[origin], new) for origin, new in self._kept())
