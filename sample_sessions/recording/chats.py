@@ -2,6 +2,7 @@
 
 from strands.agent.conversation_manager import SlidingWindowConversationManager
 
+from . import texts
 from .dice import Dice
 from .model import Reply, call
 from .studio import Studio
@@ -70,13 +71,18 @@ _QUESTIONS = (
     "Status of {}?",
     "Somebody asks for {} again.",
 )
-_ADVICE = (
-    "Tell them it comes today.",
-    "It has not moved since; I would open a search.",
-    "All as planned.",
-    "The van has left already, so the shop is the better place to ask.",
-    "Nothing to do, it is on its way.",
-)
+_ADVICE = {
+    "on the belt": ("it is being sorted, and leaves tonight.", "it has reached the depot; ask again in the evening."),
+    "in the returns cage": ("it is on its way back, please check the address.", "it was refused at the door."),
+    "on the van": ("it comes today.", "the driver has it, so the shop can't hold it any more."),
+    "at the customs desk": ("a form is missing, the office has written to them.", "customs has it; two days, usually."),
+    "at the shop": ("it waits at the shop, they need the code.", "it can be collected until eight."),
+}
+
+
+def _advice(reference: str, dice: Dice) -> str:
+    _, place, _ = texts.whereabouts(reference)
+    return dice.pick(_ADVICE[place])
 
 
 def plain_chat(studio: Studio) -> None:
@@ -96,7 +102,7 @@ def thousand_messages(studio: Studio) -> None:
     replies = [
         reply
         for reference in references
-        for reply in (call("track_parcel", reference=reference), Reply(f"{reference}: {dice.pick(_ADVICE)}"))
+        for reply in (call("track_parcel", reference=reference), Reply(f"{reference}: {_advice(reference, dice)}"))
     ]
     agent = studio.agent(
         "help-desk",

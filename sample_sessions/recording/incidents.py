@@ -33,20 +33,20 @@ def parallel_calls(studio: Studio) -> None:
     replies = (
         Reply("I look at all four at once.", tuple(Call("service_status", {"service": s}) for s in _SERVICES[:4])),
         Reply(
-            "Gateway and router are behind. Their logs, and the queue:",
+            "Intake and tariffs have most waiting. Their logs, and the queue:",
             (
-                Call("search_logs", {"service": "gateway", "lines": 18}),
-                Call("search_logs", {"service": "router", "lines": 26}),
+                Call("search_logs", {"service": "intake", "lines": 18}),
+                Call("search_logs", {"service": "tariffs", "lines": 26}),
                 Call("run_query", {"table": "waiting_parcels", "limit": 20}),
             ),
         ),
         Reply(
-            "The carrier answers 503 in bursts. A restart would clear the pool.",
+            "Both wait for the carrier gateway. A restart would clear its pool of connections.",
             (Call("restart_service", {"service": "gateway"}), Call("service_status", {"service": "carrier"})),
         ),
-        Reply("The restart was refused because of the freeze. The carrier recovers by itself; I would wait."),
+        Reply("The restart was refused because of the freeze. The carrier is down to two instances; I would wait."),
         Reply("", (Call("service_status", {"service": "gateway"}), Call("count_rows", {"table": "waiting_parcels"}))),
-        Reply("It is going down: the gateway is answering again, and the queue is shorter than an hour ago."),
+        Reply("Not yet: 871 messages wait on three instances of the gateway. Ask for the approval of a restart now."),
     )
     agent = studio.agent("incidents", replies, system_prompt=_SYSTEM, tools=_TOOLS)
     agent("Labels are printed late since 02:10. Which of intake, router, labels and tariffs is behind?")

@@ -104,7 +104,7 @@ class ScriptedModel(Model):
                     "outputTokens": output_tokens,
                     "totalTokens": tokens + output_tokens,
                 },
-                "metrics": {"latencyMs": 600 + 11 * output_tokens},
+                "metrics": {"latencyMs": 950 + 11 * output_tokens},
             }
         }
 

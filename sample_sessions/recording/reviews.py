@@ -52,7 +52,10 @@ def review_2173(studio: Studio) -> None:
         call("search_code", "1", pattern="print_label(", limit=3),
         call("run_tests", "2", target="tests/test_labels.py", cases=3),
         call("run_tests", "3", target="tests/test_printing.py", cases=3),
-        Reply("Reviewed. All three callers pass the new argument, and the tests of both modules hold. Good to merge."),
+        Reply(
+            "Reviewed. All three callers pass the new argument. One test of the labels fails, the one that the pull "
+            "request should have changed with it; printing is fine."
+        ),
     )
     agent = studio.agent("reviewer", replies, system_prompt=_SYSTEM, tools=_TOOLS)
     agent("Review this: pull request 301 renames an argument of print_label. Are all callers changed?")

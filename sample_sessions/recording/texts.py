@@ -135,6 +135,13 @@ def rows(table: str, limit: int) -> list[dict[str, str | int]]:
     ]
 
 
+def whereabouts(reference: str) -> tuple[str, str, int]:
+    """Return the depot of a parcel, the place in it, and the hours since its last scan."""
+    dice = Dice(f"parcel {reference}")
+    place = dice.pick(("on the belt", "in the returns cage", "on the van", "at the customs desk", "at the shop"))
+    return f"D{dice.between(1, 24):02}", place, dice.between(1, 71)
+
+
 def csv(table: str, limit: int) -> str:
     """Return the same rows as comma-separated text with a header."""
     found = rows(table, limit)

@@ -135,9 +135,8 @@ def track_parcel(reference: str) -> str:
     Args:
         reference: The reference on the label.
     """
-    dice = Dice(f"parcel {reference}")
-    place = dice.pick(("on the belt", "in the returns cage", "on the van", "at the customs desk", "at the shop"))
-    return f"{reference}: depot D{dice.between(1, 24):02}, {place}, last scan {dice.between(1, 71)} h ago"
+    depot, place, hours = texts.whereabouts(reference)
+    return f"{reference}: depot {depot}, {place}, last scan {hours} h ago"
 
 
 @tool
