@@ -96,12 +96,12 @@ def read_text(path: Path, book: NoteBook, *, follow: bool, where: str = "") -> s
     for magic, name, advice in _MAGIC:
         if data.startswith(magic):
             raise SessionFormatError(path, where, f"{name}, not JSON", advice)
+    if not data.strip(b"\0 \t\r\n"):
+        raise SessionFormatError(path, where, "the file is empty", "Was it copied while it was being written?")
     encoding = json.detect_encoding(data)
     if encoding == "utf-8" and data.endswith(b"\0"):
         book.add("repaired", "NUL bytes at the end of the file, left out", where or path.name)
         data = data.rstrip(b"\0")
-    if not data.strip():
-        raise SessionFormatError(path, where, "the file is empty", "Was it copied while it was being written?")
     if encoding != "utf-8":
         book.add("repaired", f"read as {encoding}", where or path.name)
     try:

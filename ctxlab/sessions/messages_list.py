@@ -66,7 +66,8 @@ def note_what_is_not_counted(source: Source, request: dict[str, Any]) -> None:
     """Note a system prompt and tool schemas: they cost tokens in the model call, but are no messages."""
     for key in ("system", "system_prompt", "toolConfig"):
         if request.get(key):
-            source.book.add("read", "there, but no message, and so not shown or counted", key)
+            text = f"a {key} is there, but is no message, and so is not shown or counted"
+            source.book.add("read", text, source.path.name)
 
 
 def _reading(source: Source, messages: list[Any], about: str) -> Reading:

@@ -67,7 +67,7 @@ def _dicts(items: list[Any], where: str, book: NoteBook, *, in_result: bool) -> 
     shaped: list[Block] = []
     for index, item in enumerate(items):
         made = _block(item, where, index, book, in_result)
-        same = same and made is item
+        same = same and made is item and made is not None
         if made is not None:
             shaped.append(made)
     return items if same else shaped
