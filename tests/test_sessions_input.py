@@ -198,7 +198,7 @@ def test_a_separator_inside_a_string_does_not_end_a_line(tmp_path: Path) -> None
         (7, [], "content that is a number"),
         (["hi", None, 7], [{"text": "hi"}], "a string in a content list"),
         ([None], [], "null in place of a block"),
-        ([{"text": None, "cachePoint": {"type": "default"}}], [{"cachePoint": {"type": "default"}}], "text that is null"),
+        ([{"text": None, "cachePoint": {}}], [{"cachePoint": {}}], "text that is null"),
         ([{"text": 7}], [{"text": "7"}], "a number"),
         ([{"toolUse": None}], [], "toolUse that is null"),
         ([{"toolUse": {"toolUseId": 5, "name": "n"}}], [{"toolUse": {"toolUseId": "5", "name": "n"}}], "toolUseId"),

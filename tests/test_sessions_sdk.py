@@ -94,7 +94,7 @@ def test_live_is_what_a_second_agent_restores_after_a_sliding_window_trimmed(tmp
     assert list(session.messages) == restored.messages == agent.messages
     assert len(session.views["stored"]) == 12
     assert f"the last {len(session.messages)} of 12" in session.notes[0].text
-    assert "all 12" in session.with_view("stored").notes[0].text
+    assert "the 12 messages on disk" in session.with_view("stored").notes[0].text
 
 
 def test_live_begins_with_the_summary_that_a_second_agent_restores(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import os
 from ctxlab.sessions.detection import detect
 from ctxlab.sessions.reader import Reader, Reading
 from ctxlab.sessions.registry import readers
-from ctxlab.sessions.session import Claim, Note, Session, SessionFormatError, make_session
+from ctxlab.sessions.session import Claim, Note, Session, SessionFormatError, count, make_session
 from ctxlab.sessions.source import open_source
 
 
@@ -40,6 +40,6 @@ def _counts(reading: Reading, reader: Reader, claim: Claim) -> str:
     results = sum("toolResult" in block for message in messages for block in message["content"])
     sure = "" if claim.certainty == "certain" else f"; {claim.certainty}, not certain"
     return (
-        f"{len(messages)} messages with {calls} tool calls and {results} tool results, "
+        f"{count(len(messages), 'message')} with {count(calls, 'tool call')} and {count(results, 'tool result')}, "
         f"read as {reader.name} ({claim.rule}{sure})"
     )

@@ -15,6 +15,11 @@ NoteKind = Literal["read", "repaired", "skipped"]
 Certainty = Literal["certain", "likely", "possible"]
 
 
+def count(number: int, noun: str) -> str:
+    """Return "1 message", "2 messages"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def plain(text: str) -> str:
     """Return text from a file fit for one line of a terminal: what does not print is written as an escape."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
@@ -161,7 +166,13 @@ def make_session(
 def _shown(path: Path | None, view: str, offers: Mapping[str, View]) -> Note:
     shown = offers[view]
     text = f"shown is {view!r}, {shown.about}"
-    others = [f"{name!r} ({len(other.messages)} messages)" for name, other in offers.items() if name != view]
+    others = [
+        f"{name!r} ({count(len(other.messages), 'message')})"
+        if other.messages != shown.messages
+        else f"{name!r}, the same"
+        for name, other in offers.items()
+        if name != view
+    ]
     if others:
         listed = others if len(others) <= 4 else [*others[:3], f"{len(others) - 3} more"]
         text += f"; also there: {', '.join(listed)}"

@@ -16,7 +16,7 @@ from ctxlab.sessions.jsontext import JsonReader
 from ctxlab.sessions.lines import unwrap
 from ctxlab.sessions.notebook import NoteBook
 from ctxlab.sessions.reader import Reader, Reading
-from ctxlab.sessions.session import Claim, SessionFormatError, View, plain
+from ctxlab.sessions.session import Claim, SessionFormatError, View, count, plain
 from ctxlab.sessions.shape import message as shaped
 from ctxlab.sessions.source import Source, read_json
 from ctxlab.sessions.strands_tree import AgentFolder, Tree, find_tree, note_leftovers
@@ -89,7 +89,7 @@ def _views(agent: AgentFolder, book: NoteBook) -> dict[str, View]:
     slots = _slots(agent, book)
     stored = tuple(message for message in slots if message is not None)
     state = _state(agent, book)
-    about = f"all {len(stored)} messages on disk"
+    about = f"the {count(len(stored), 'message')} on disk"
     everything = View(stored, about, state.agent_id, state.manager, state.removed or 0)
     if state.removed is None:
         return {"stored": everything}
@@ -107,7 +107,7 @@ def _views(agent: AgentFolder, book: NoteBook) -> dict[str, View]:
 
 def _about_live(stored: int, kept: int, state: _State) -> str:
     behind = " behind the summary" if state.summary is not None else ""
-    part = f"all {stored} stored messages" if kept == stored else f"the last {kept} of {stored} stored messages"
+    part = "all of it" if kept == stored else f"the last {kept} of {count(stored, 'stored message')}"
     return f"what a restart restores: {part}{behind}; texts that were cut in memory only are whole here (#5690)"
 
 
