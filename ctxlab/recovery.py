@@ -64,6 +64,7 @@ def recover(
     while loop.total > budget:
         if len(loop.rounds) >= max_rounds:
             return loop.trace("gave up", f"{max_rounds:,} rounds were not enough", budget)
+        before = loop.messages
         try:
             done = manager.reduce(loop.messages, overflow=True, round=len(loop.rounds) + 1)
         except ContextWindowOverflow as refusal:
@@ -72,7 +73,8 @@ def recover(
                 loop.take(refusal.round)
             return replace(loop.trace("stuck", str(refusal), budget), refused_calls=refused)
         loop.take(done)
-        if not done.edits:
+        # Summarizing a summary alone gives the same conversation again, for ever.
+        if not done.edits or loop.messages == before:
             return loop.trace("gave up", NO_PROGRESS, budget)
         if progress is not None:
             progress(loop.tokens[0] - loop.total, loop.tokens[0] - budget)
