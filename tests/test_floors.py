@@ -21,7 +21,7 @@ FLOORS: tuple[tuple[str, frozenset[str]], ...] = (
     ("floor 3", frozenset({"edits", "reduction"})),
     ("floor 4", frozenset({"managers", "releases", "sliding_window", "summarizing", "careful"})),
     ("floor 5", frozenset({"recovery", "forecast", "turns", "tuning", "comparison", "checks"})),
-    ("edge", frozenset({"sessions", "vocabularies", "samples"})),
+    ("edge", frozenset({"sessions", "vocabularies", "samples", "escaping"})),
     ("shell", frozenset({"figures", "explorers", "report", "commands", "cli", "__main__"})),
 )
 PURE_FLOORS = 6
