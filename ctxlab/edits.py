@@ -151,16 +151,20 @@ class DropMessages:
     @property
     def sentence(self) -> str:
         """What this edit does, in words."""
-        count = f"{len(self.indices):,} message{'s' if len(self.indices) != 1 else ''}"
+        one = len(self.indices) == 1
+        count = f"{len(self.indices):,} message{'' if one else 's'}"
+        goes = "is" if one else "are"
         if self.kind is None:
-            return f"The window is 0 messages: {count} that are not pinned are dropped."
+            return f"The window is 0 messages: {count} that {goes} not pinned {goes} dropped."
         what = {
             "user": "a plain user message",
             "tool_pair": "a tool pair",
             "any": "a message whose role this release does not look at",
         }[self.kind]
         anchor = f" Message {self.anchor} stays before it as the anchor." if self.anchor is not None else ""
-        return f"The conversation is cut at message {self.trim_point}, {what}: {count} before it are dropped.{anchor}"
+        return (
+            f"The conversation is cut at message {self.trim_point}, {what}: {count} before it {goes} dropped.{anchor}"
+        )
 
 
 @dataclass(frozen=True, slots=True)

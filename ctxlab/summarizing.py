@@ -11,7 +11,7 @@ from typing import Any, Self
 from ctxlab.edits import CollapseTexts, Edit, Pin, Summarize, TruncateText
 from ctxlab.messages import Conversation, Message, is_pinned
 from ctxlab.reduction import ContextWindowOverflow, Round
-from ctxlab.releases import NEWEST, PINS_FROM, Behaviour, behaviour, parse
+from ctxlab.releases import PINS_FROM, Behaviour, behaviour
 from ctxlab.trimming import split_point
 from ctxlab.truncation import Truncation, cut, largest, largest_message, reachable_texts, round_size
 
@@ -79,10 +79,9 @@ class Summarizing:
     @property
     def name(self) -> str:
         """The policy in a few words, for tables and sentences."""
-        own = self.truncation is not None and self.truncation.rule != self.rules.fallback
-        suffix = f" with the {self.truncation.rule} fallback" if own and self.truncation else ""
-        base = NEWEST if own and parse(self.release) > parse(NEWEST) else self.release
-        return f"Strands {base} summarizing{suffix}"
+        if self.truncation is None or self.truncation.rule == self.rules.fallback:
+            return f"summarizing {self.release}"
+        return f"summarizing, {self.truncation.rule} fallback"
 
     def split_point(self, messages: Conversation) -> int:
         """Return how many of the oldest messages a summary takes in. Raises ContextWindowOverflow where none can."""

@@ -27,8 +27,8 @@ accepted by a release that does not look at the role (up to 1.34.1)."""
 class Rejection(Enum):
     """Why a conversation may not start, or split, at an index; the value is a sentence fit to show a person."""
 
-    BEFORE_START = "it is before the place where the search starts"
-    ORPHAN_RESULT = "its toolUse would be cut away, and a toolResult without its toolUse is refused"
+    BEFORE_START = "it is before the start of the search"
+    ORPHAN_RESULT = "its toolUse would be cut away"
     NOT_USER = "it is not a user message, and it opens no tool pair"
     UNANSWERED_USE = "its toolUse is not answered in the next message"
     ANSWERED_BY_ASSISTANT = "its toolUse is answered in a message that is not a user message"

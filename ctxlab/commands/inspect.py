@@ -163,7 +163,7 @@ def _print(
     console.print(f"{policy.name}. {forecast(session.messages, policy, trace.budget, counter).sentence}")
     _print_rounds(console, trace, args.all)
     console.print()
-    console.print(_releases(lanes))
+    _print_releases(console, lanes)
 
 
 def _candidates(
@@ -181,7 +181,7 @@ def _candidates(
     table.add_column("why")
     for point in shown:
         rest = ledger.suffix[point.index]
-        fits = "what stays fits the budget" if rest <= budget else "what stays is above the budget"
+        fits = "fits the budget" if rest <= budget else "above the budget"
         table.add_row(
             str(point.index),
             _plain(str(session.messages[point.index].get("role"))),
@@ -200,7 +200,7 @@ def _print_rounds(console: "Console", trace: "Trace", every: bool) -> None:
         console.print(f"Round {round.number}: {len(round.edits):,} edits, then {tokens:,} tokens.")
         sentences = [edit.sentence for edit in round.edits]
         for sentence in sentences if every else sentences[:3]:
-            console.print(f"  {sentence}")
+            console.print(f"  {_plain(sentence)}")
         if not every and len(sentences) > 3:
             console.print(f"  … and {len(sentences) - 3:,} more (--all)", style="dim")
     if len(shown) < len(trace.rounds):
@@ -209,25 +209,17 @@ def _print_rounds(console: "Console", trace: "Trace", every: bool) -> None:
         console.print(f"{trace.outcome.capitalize()}: {trace.error}", style="bold red")
 
 
-def _releases(lanes: "tuple[Lane, ...]") -> "Table":
-    from rich.table import Table
-
-    table = Table(title="What each release does to it", title_justify="left", box=None, pad_edge=False)
-    for name in ("from", "outcome", "refused calls", "messages left", "tokens left", "what it does"):
-        table.add_column(name, justify="right" if name.endswith(("calls", "left")) else "left")
+def _print_releases(console: "Console", lanes: "tuple[Lane, ...]") -> None:
+    width = max(len(lane.name) for lane in lanes)
+    console.print(f"{'What each release does to it':<{width + 7}}  {'refused':>7}  {'messages':>8}  {'tokens':>9}")
+    console.print(f"{'':<{width + 7}}  {'calls':>7}  {'left':>8}  {'left':>9}")
     for lane in lanes:
         trace = lane.trace
-        outcome = trace.outcome if trace.error is None else f"{trace.outcome}: {trace.error}"
-        table.add_row(
-            lane.name,
-            outcome,
-            f"{trace.refused_calls:,}",
-            f"{len(trace.final):,}",
-            f"{trace.tokens[-1]:,}",
-            lane.about,
-            style=None if trace.outcome == "fits" else "red",
+        numbers = f"{trace.refused_calls:>7,}  {len(trace.final):>8,}  {trace.tokens[-1]:>9,}"
+        console.print(
+            f"{lane.name:<{width}}  {trace.outcome:<5}  {numbers}", style="" if trace.error is None else "red"
         )
-    return table
+        console.print(f"  {trace.error or lane.about}", style="dim")
 
 
 def _plain(text: str) -> str:

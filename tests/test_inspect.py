@@ -1,0 +1,111 @@
+"""`ctxlab inspect`: what it prints, the JSON it gives to programs, and its exit codes."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ctxlab.cli import main
+from ctxlab.comparison import window_releases
+from ctxlab.samples import sample_sessions
+from tests.builders import assistant, tool_result, tool_use, user
+
+SEED = str(sample_sessions()["review-2173"])
+
+
+def inspect_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
+    code = main(["inspect", *arguments, "--json"])
+    record: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return code, record
+
+
+def written(folder: Path, messages: object) -> str:
+    file = folder / "session.json"
+    file.write_text(json.dumps(messages), encoding="utf-8")
+    return str(file)
+
+
+def test_a_session_that_gets_stuck_exits_with_1_and_the_sdks_words(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", SEED, "--window-size", "4", "--as-of", "1.35.0"]) == 1
+    assert "Unable to trim conversation context!" in capsys.readouterr().out
+
+
+def test_a_session_that_can_be_trimmed_exits_with_0(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", SEED, "--window-size", "4", "--as-of", "1.37.0"]) == 0
+    assert "cut at message 5" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_session_that_fits_needs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    code, record = inspect_json(capsys, SEED, "--budget", "1,000,000")
+    assert (code, record["policy"]["outcome"], record["policy"]["steps"]) == (0, "fits", [])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["no such file"],
+        [SEED, "--as-of", "1.99.0"],
+        [SEED, "--as-of", "1.35.0", "--pin-first", "1"],
+        [SEED, "--counter", "no such counter"],
+        [SEED, "--view", "no such view"],
+        [SEED, "--format", "no such format"],
+    ],
+)
+def test_what_cannot_be_done_exits_with_2_and_one_line(
+    capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    assert main(["inspect", *arguments]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert len(printed.err.splitlines()) == 1
+
+
+def test_the_json_tells_the_story_of_2173_release_by_release(capsys: pytest.CaptureFixture[str]) -> None:
+    _, record = inspect_json(capsys, SEED, "--window-size", "4")
+    outcomes = {release["name"]: release["outcome"] for release in record["releases"]}
+    assert outcomes["Strands 1.29.0"] == "fits"
+    assert outcomes["Strands 1.35.0"] == "stuck"
+    assert outcomes["Strands 1.37.0"] == "fits"
+    assert [message["kind"] for message in record["messages"]] == [
+        "user", "tool_pair", None, "tool_pair", None, "tool_pair", None, None,
+    ]  # fmt: skip
+    assert all((message["kind"] is None) == (message["reason"] is not None) for message in record["messages"])
+
+
+def test_the_releases_compared_are_those_whose_window_differs() -> None:
+    assert window_releases() == ("1.0.0", "1.29.0", "1.35.0", "1.37.0", "1.38.0", "1.40.0", "1.43.0", "1.44.0")
+
+
+def test_a_long_session_is_cut_short_on_screen_and_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = written(tmp_path, [user("hi"), assistant("ok")] * 100)
+    assert main(["inspect", file]) == 0
+    short = capsys.readouterr().out
+    assert "showing 60 of 200" in short
+    main(["inspect", file, "--all"])
+    assert len(capsys.readouterr().out.splitlines()) > len(short.splitlines()) + 130
+
+
+def test_control_characters_of_a_session_never_reach_the_terminal(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    hostile = "\x1b[2J\x1b]0;owned\x07‮[bold]x[/bold]"
+    messages = [
+        user(hostile),
+        tool_use(hostile, name=hostile),
+        tool_result(hostile, [{"image": {"format": hostile, "source": {"bytes": "x"}}}]),
+        {**user("x"), "role": hostile},
+    ]
+    file = tmp_path / "evil.json"
+    file.write_text(json.dumps(messages), encoding="utf-8")
+    main(["inspect", str(file), "--budget", "1"])
+    printed = capsys.readouterr()
+    shown = printed.out + printed.err
+    assert not any(character in shown for character in "\x1b\x07‮")
+
+
+def test_the_rounds_of_the_fallback_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    blocks = str(sample_sessions()["eighty-blocks"])
+    code = main(["inspect", blocks, "--policy", "summarizing", "--as-of", "1.63.0", "--budget", "60000"])
+    assert code == 1
+    assert "insufficient messages for summarization" in " ".join(capsys.readouterr().out.split())
