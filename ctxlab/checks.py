@@ -26,6 +26,7 @@ from ctxlab.invariants import (
     Violation,
     new_violations,
     reduction_violations,
+    size_of,
 )
 from ctxlab.messages import Conversation, Message, is_pinned, result_items, text_slots
 from ctxlab.reduction import Round, Trace
@@ -148,16 +149,8 @@ def _parts(message: Message, index: int) -> Iterator[Reducible]:
     content = message.get("content")
     for at, block in enumerate(content if isinstance(content, list) else ()):
         for item in result_items(block):
-            size = _image_bytes(item)
-            if size:
-                yield Reducible(index, at, size)
-
-
-def _image_bytes(item: object) -> int:
-    image = item.get("image") if isinstance(item, dict) else None
-    source = image.get("source") if isinstance(image, dict) else None
-    data = source.get("bytes") if isinstance(source, dict) else None
-    return len(data) if isinstance(data, str | bytes) else 0
+            if isinstance(item, dict) and "image" in item:
+                yield Reducible(index, at, size_of(item))
 
 
 def _origins(trace: Trace) -> tuple[int | None, ...]:

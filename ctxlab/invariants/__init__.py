@@ -15,7 +15,7 @@ from ctxlab.invariants.judging import (
     violations,
 )
 from ctxlab.invariants.provider_rules import SENTENCES as PROVIDER_SENTENCES
-from ctxlab.invariants.reductions import Reducible, Reduction
+from ctxlab.invariants.reductions import Reducible, Reduction, size_of
 from ctxlab.invariants.rules import ConversationRule, ReductionRule, Violation
 from ctxlab.invariants.turns import ToolBlock, pending_tool_uses
 
@@ -36,6 +36,7 @@ __all__ = [
     "new_violations",
     "pending_tool_uses",
     "reduction_violations",
+    "size_of",
     "verdict",
     "verdicts",
     "violations",

@@ -113,9 +113,9 @@ def reduction_violations(reduction: Reduction) -> tuple[Violation, ...]:
 def new_violations(
     before: Sequence[Message], after: Sequence[Message], provider: str | None = None
 ) -> tuple[Violation, ...]:
-    """Return the breaches in ``after`` of those rules, and cases of rules, that ``before`` did not break."""
-    old = {(breach.rule, breach.case) for breach in violations(before, provider)}
-    return tuple(breach for breach in violations(after, provider) if (breach.rule, breach.case) not in old)
+    """Return the breaches in ``after`` of those rules that ``before`` did not break."""
+    old = {breach.rule for breach in violations(before, provider)}
+    return tuple(breach for breach in violations(after, provider) if breach.rule not in old)
 
 
 def _breaches(messages: Sequence[Message], asked: Profile) -> list[Violation]:
