@@ -1,7 +1,7 @@
 """What a conversation costs in tokens: `TokenCounter` counts, `ledger` adds up. Nothing here cuts."""
 
 from ctxlab.tokens.counting import HEURISTIC, Measure, TokenCounter
-from ctxlab.tokens.ledgers import COST_KINDS, Ledger, MessageCost, Progress, ledger, message_cost
+from ctxlab.tokens.ledgers import COST_KINDS, Ledger, MessageCost, Progress, cost_kind, ledger, message_cost
 
 __all__ = [
     "COST_KINDS",
@@ -11,6 +11,7 @@ __all__ = [
     "MessageCost",
     "Progress",
     "TokenCounter",
+    "cost_kind",
     "ledger",
     "message_cost",
 ]

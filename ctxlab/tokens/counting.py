@@ -10,23 +10,16 @@ from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from typing import Any
 
-from ctxlab.messages import Message, blocks, result_items
+from ctxlab.messages import Message, blocks
 
 Measure = Callable[[str], int]
 """From a text to its length in tokens."""
 
-_TEXT_PATHS = (
-    ("text",),
-    ("toolUse", "name"),
-    ("reasoningContent", "reasoningText", "text"),
-    ("guardContent", "text", "text"),
-)
-
-SHORT = 64
+SHORT = 256
 """Characters up to which a text is remembered itself; of a longer one only a digest, to keep memory small."""
 
-REMEMBERED = 1 << 20
-"""Distinct texts after which a counter forgets all it has counted, so that memory stays bounded (about 200 MB)."""
+REMEMBERED = 1 << 19
+"""Distinct texts after which a counter forgets all it has counted, so that memory stays bounded (below 200 MB)."""
 
 
 class TokenCounter:
@@ -107,26 +100,27 @@ class _Memory:
 
 def _counted_texts(block: Any) -> Iterator[tuple[str, bool]]:
     """Yield the texts of a block that cost tokens, and whether each is serialized JSON (the SDK's estimate)."""
-    for path in _TEXT_PATHS:
-        if isinstance(text := _inside(block, path), str):
-            yield text, False
-    if isinstance(use := _inside(block, ("toolUse",)), dict):
-        yield _serialized(use.get("input", {})), True
-    for item in result_items(block):
-        if isinstance(text := _inside(item, ("text",)), str):
-            yield text, False
-        if isinstance(item, dict) and "json" in item:
-            yield _serialized(item["json"]), True
-    citations = _inside(block, ("citationsContent", "content"))
-    for item in citations if isinstance(citations, list) else ():
-        if isinstance(text := _inside(item, ("text",)), str):
-            yield text, False
-
-
-def _inside(value: Any, path: tuple[str, ...]) -> Any:
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
+    if not isinstance(block, dict):
+        return
+    for part in block.items():
+        match part:
+            case "text", str(text):
+                yield text, False
+            case "toolUse", dict(use):
+                if isinstance(name := use.get("name"), str):
+                    yield name, False
+                yield _serialized(use.get("input", {})), True
+            case ("toolResult" | "citationsContent") as kind, {"content": list(items)}:
+                for item in items:
+                    if isinstance(item, dict):
+                        if isinstance(said := item.get("text"), str):
+                            yield said, False
+                        if "json" in item and kind == "toolResult":
+                            yield _serialized(item["json"]), True
+            case "reasoningContent", {"reasoningText": {"text": str(text)}}:
+                yield text, False
+            case "guardContent", {"text": {"text": str(text)}}:
+                yield text, False
 
 
 def _serialized(value: Any) -> str:

@@ -21,6 +21,7 @@ Progress = Callable[[int, int], object]
 COST_KINDS = ("user text", "assistant text", "toolUse", "toolResult", "media", "reasoning", "other")
 """The kinds in which a message's tokens are shown, in the order of `Ledger.kinds`."""
 
+_COLUMN = {kind: column for column, kind in enumerate(COST_KINDS)}
 _COST_KIND: dict[BlockKind, str] = {
     "toolUse": "toolUse",
     "toolResult": "toolResult",
@@ -55,19 +56,29 @@ class MessageCost:
 def message_cost(message: Message, counter: TokenCounter) -> MessageCost:
     """Count one message."""
     role = message.get("role")
-    content = blocks(message)
-    costs = [counter.block_cost(block) for block in content]
-    block_kinds = tuple(block_kind(block) for block in content)
+    per_block: list[int] = []
+    block_kinds: list[BlockKind] = []
+    characters: list[int] = []
     kinds = [0] * len(COST_KINDS)
-    for kind, (tokens, _) in zip(block_kinds, costs, strict=True):
-        kinds[COST_KINDS.index(_cost_kind(kind, role))] += tokens
-    per_block = tuple(tokens for tokens, _ in costs)
-    characters = tuple(length for _, length in costs)
-    known_role = role if isinstance(role, str) else ""
-    return MessageCost(known_role, sum(per_block), per_block, block_kinds, characters, tuple(kinds))
+    for block in blocks(message):
+        tokens, length = counter.block_cost(block)
+        kind = block_kind(block)
+        kinds[_COLUMN[cost_kind(kind, role)]] += tokens
+        per_block.append(tokens)
+        block_kinds.append(kind)
+        characters.append(length)
+    return MessageCost(
+        role if isinstance(role, str) else "",
+        sum(per_block),
+        tuple(per_block),
+        tuple(block_kinds),
+        tuple(characters),
+        tuple(kinds),
+    )
 
 
-def _cost_kind(kind: BlockKind, role: object) -> str:
+def cost_kind(kind: BlockKind, role: object) -> str:
+    """Return which of COST_KINDS a block of this kind counts as in a message of this role."""
     if kind == "text":
         return f"{role} text" if role in ("user", "assistant") else "other"
     return _COST_KIND.get(kind, "other")
