@@ -7,42 +7,49 @@ not here, nor when to cut.
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sized
-from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
-from typing import Any, Self
+from typing import Any
 
 from ctxlab.edits import DropMessages
 from ctxlab.invariants import broken_rules
 from ctxlab.messages import Conversation, is_pinned
+from ctxlab.survey import Survey
 from ctxlab.tokens import TokenCounter
-from ctxlab.trimming import Rejection, TrimPoint, TrimRule, candidates, trim_point
+from ctxlab.trimming import CODES, Rejection, TrimPoint, TrimRule, kind_codes, preferred, trim_point
 
+USER, PAIR = CODES["user"], CODES["tool_pair"]
 STRICT = TrimRule(user_first=True, tool_pair="any role", strict=True)
 
 
 def search(
-    messages: Conversation, start: int, budget: int | None = None, counter: TokenCounter | None = None
+    messages: Conversation,
+    start: int,
+    budget: int | None = None,
+    counter: TokenCounter | None = None,
+    survey: Survey | None = None,
 ) -> DropMessages | None:
     """Return the cut that the careful policy takes at or after ``start``, None where every candidate is declined.
 
     With a budget in tokens: the first candidate of either kind whose remainder fits; where none does, the
     candidate that would be taken without a budget.
     """
-    ground = _Ground.survey(messages, budget, counter)
-    points = list(candidates(messages, start, STRICT))
+    ground = _Ground(messages, (survey or Survey()).codes(messages, STRICT), budget, counter)
     if budget is not None:
-        for point in sorted(points, key=lambda candidate: candidate.index):
-            if ground.rejection(point) is None:
-                return ground.cut(point, start)
-    taken = next((point for point in points if ground.rejection(point, any_size=True) is None), None)
-    return ground.cut(taken, start) if taken else None
+        for index in sorted(preferred(ground.codes, start, STRICT)):
+            if ground.rejection(index) is None:
+                return ground.cut(index, start)
+    for index in preferred(ground.codes, start, STRICT):
+        if ground.rejection(index, any_size=True) is None:
+            return ground.cut(index, start)
+    return None
 
 
 def trim_points(
     messages: Conversation, start: int, budget: int | None = None, counter: TokenCounter | None = None
 ) -> tuple[TrimPoint, ...]:
     """Return the careful verdict on every index, with the reason for which `search` declines it."""
-    ground = _Ground.survey(messages, budget, counter)
+    ground = _Ground(messages, kind_codes(messages, STRICT), budget, counter)
     return tuple(
         TrimPoint(index, None, Rejection.BEFORE_START) if index < start else ground.verdict(index)
         for index in range(len(messages))
@@ -70,77 +77,83 @@ def image_text(image: Any, name_source: bool) -> str:
     return f"[image: {image.get('format', 'unknown')}, {len(data) if isinstance(data, Sized) else 0} bytes]"
 
 
-def _is_plain_user(messages: Conversation, index: int) -> bool:
-    return trim_point(messages, index, STRICT).kind == "user"
-
-
-@dataclass(frozen=True, slots=True)
 class _Ground:
-    """What the search has to know of a conversation, surveyed once: indices, broken rules and tokens to the end."""
+    """What the search has to know of a conversation, each part found out when it is first asked for."""
 
-    messages: Conversation
-    pinned: list[int]
-    plain_users: list[int]
-    broken: frozenset[str]
-    budget: int | None
-    tokens: list[int]
-    suffix: list[int]
+    def __init__(self, messages: Conversation, codes: bytes, budget: int | None, counter: TokenCounter | None) -> None:
+        self.messages = messages
+        self.codes = codes
+        self.budget = budget
+        self.counter = counter
+        self._pinned: list[int] = []
+        self._surveyed = 0
 
-    @classmethod
-    def survey(cls, messages: Conversation, budget: int | None, counter: TokenCounter | None) -> Self:
-        indices = range(len(messages))
-        tokens = [counter.message(message) for message in messages] if budget is not None and counter else []
-        return cls(
-            messages,
-            [index for index in indices if is_pinned(messages, index)],
-            [index for index in indices if _is_plain_user(messages, index)],
-            broken_rules(messages),
-            budget,
-            tokens,
-            list(accumulate(reversed(tokens)))[::-1],
-        )
+    @cached_property
+    def broken(self) -> frozenset[str]:
+        """The rules that the whole conversation breaks already."""
+        return broken_rules(self.messages)
+
+    @cached_property
+    def tokens(self) -> list[int]:
+        """The tokens of each message."""
+        return [self.counter.message(message) for message in self.messages] if self.counter else []
+
+    @cached_property
+    def suffix(self) -> list[int]:
+        """The tokens from each message to the end."""
+        return list(accumulate(reversed(self.tokens)))[::-1]
+
+    def pinned(self, stop: int) -> list[int]:
+        """Return the indices of the pinned messages before ``stop``."""
+        fresh = range(self._surveyed, stop)
+        self._pinned += [index for index in fresh if is_pinned(self.messages, index)]
+        self._surveyed = max(self._surveyed, stop)
+        return self._pinned[: bisect_left(self._pinned, stop)]
 
     def verdict(self, index: int) -> TrimPoint:
         """Return the verdict on one index, the budget counted in."""
         point = trim_point(self.messages, index, STRICT)
-        reason = self.rejection(point) if point.kind else point.reason
+        reason = self.rejection(index) if point.kind else point.reason
         return TrimPoint(index, None, reason) if reason else point
 
-    def rejection(self, point: TrimPoint, any_size: bool = False) -> Rejection | None:
+    def rejection(self, index: int, any_size: bool = False) -> Rejection | None:
         """Return why a candidate is declined after all; ``any_size`` leaves the budget out."""
-        anchor = self.anchor(point)
-        if anchor is None and self.needs_anchor(point):
+        anchor = self.anchor(index)
+        if anchor is None and self.needs_anchor(index):
             return Rejection.NO_ANCHOR
-        front = self.front(point, anchor)
-        if len(front) == point.index:
+        front = self.front(index, anchor)
+        if len(front) == index:
             return Rejection.NOTHING_DROPPED
         # Behind the seam nothing changes, so the front and the pair that it meets are all that can break.
-        seam = (*(self.messages[index] for index in front), *self.messages[point.index : point.index + 2])
-        if broken_rules(seam) - self.broken:
+        seam = (*(self.messages[kept] for kept in front), *self.messages[index : index + 2])
+        broken = broken_rules(seam)
+        if broken and broken - self.broken:
             return Rejection.BREAKS_A_RULE
         if self.budget is not None and not any_size:
-            remainder = self.suffix[point.index] + sum(self.tokens[index] for index in front)
+            remainder = self.suffix[index] + sum(self.tokens[kept] for kept in front)
             return Rejection.OVER_BUDGET if remainder > self.budget else None
         return None
 
-    def needs_anchor(self, point: TrimPoint) -> bool:
+    def needs_anchor(self, index: int) -> bool:
         """Say whether a tool pair would come first, or after a pinned message that is no plain user message."""
-        pins = self.pinned[: bisect_left(self.pinned, point.index)]
-        return point.kind == "tool_pair" and not (pins and _is_plain_user(self.messages, pins[-1]))
+        if self.codes[index] != PAIR:
+            return False
+        pins = self.pinned(index)
+        return not (pins and self.codes[pins[-1]] == USER)
 
-    def anchor(self, point: TrimPoint) -> int | None:
+    def anchor(self, index: int) -> int | None:
         """Return the nearest plain user message before a tool pair that needs one (#3447)."""
-        before = bisect_left(self.plain_users, point.index)
-        return self.plain_users[before - 1] if before and self.needs_anchor(point) else None
+        nearest = self.codes.rfind(USER, 0, index) if self.needs_anchor(index) else -1
+        return None if nearest < 0 else nearest
 
-    def front(self, point: TrimPoint, anchor: int | None) -> list[int]:
+    def front(self, index: int, anchor: int | None) -> list[int]:
         """Return the indices before the trim point that stay: the pinned ones and the anchor."""
-        pins = self.pinned[: bisect_left(self.pinned, point.index)]
+        pins = self.pinned(index)
         return pins if anchor is None or anchor in pins else sorted([*pins, anchor])
 
-    def cut(self, point: TrimPoint, start: int) -> DropMessages:
+    def cut(self, index: int, start: int) -> DropMessages:
         """Return the edit that cuts at an accepted candidate."""
-        anchor = self.anchor(point)
-        kept = set(self.front(point, anchor))
-        dropped = tuple(index for index in range(point.index) if index not in kept)
-        return DropMessages(dropped, point.index, point.kind, start, anchor)
+        anchor = self.anchor(index)
+        kept = set(self.front(index, anchor))
+        dropped = tuple(before for before in range(index) if before not in kept)
+        return DropMessages(dropped, index, trim_point(self.messages, index, STRICT).kind, start, anchor)

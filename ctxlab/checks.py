@@ -7,18 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from ctxlab.edits import (
-    CollapseTexts,
-    DropMessages,
-    Edit,
-    Pin,
-    ReplaceImage,
-    ReplaceResult,
-    Summarize,
-    TruncateText,
-    apply,
-    survivors,
-)
+from ctxlab.edits import CollapseTexts, DropMessages, Edit, Pin, ReplaceImage, ReplaceResult, Summarize, TruncateText
 from ctxlab.invariants import (
     REDUCTION_RULES,
     Reducible,
@@ -30,6 +19,7 @@ from ctxlab.invariants import (
 )
 from ctxlab.messages import Conversation, Message, is_pinned, result_items, text_slots
 from ctxlab.reduction import Round, Trace
+from ctxlab.replay import apply, survivors
 from ctxlab.truncation import shorten_result
 
 

@@ -1,14 +1,14 @@
-"""What a reduction does to a conversation, as data: the closed union `Edit`, and `apply`, the only place of change.
+"""What a reduction does to a conversation, as data: the closed union `Edit`.
 
 Each edit says where, what was there before, what is there after, what it costs in tokens, and explains itself in one
-sentence. No policy lives here: an edit does not know why it was chosen beyond what it carries.
+sentence. No policy lives here: an edit does not know why it was chosen beyond what it carries. How it changes a
+conversation is in `replay`.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, assert_never
 
-from ctxlab.messages import Conversation, Message, blocks, pin, replace_block, replace_item, text_slots, with_text
+from ctxlab.messages import Message, text_slots
 from ctxlab.trimming import TrimKind
 
 
@@ -223,73 +223,6 @@ def touched(edit: Edit) -> tuple[int, ...]:
             return edit.indices
         case _:
             assert_never(edit)
-
-
-def survivors(edit: Edit, count: int) -> Sequence[int | None]:
-    """Return where each message after the edit was among the ``count`` before it; None for a new summary."""
-    match edit:
-        case Pin() | TruncateText() | ReplaceImage() | ReplaceResult() | CollapseTexts():
-            return range(count)
-        case DropMessages():
-            first = len(edit.indices)
-            if edit.indices == tuple(range(first)):
-                return range(first, count)
-            dropped = set(edit.indices)
-            return [index for index in range(count) if index not in dropped]
-        case Summarize():
-            summarized = set(edit.indices)
-            kept = [index for index in range(edit.split_point) if index not in summarized]
-            return [*kept, None, *range(edit.split_point, count)]
-        case _:
-            assert_never(edit)
-
-
-def apply(messages: Conversation, edit: Edit) -> Conversation:
-    """Return the conversation after the edit; what did not change is shared, nothing is mutated."""
-    match edit:
-        case Pin():
-            pinned = set(edit.messages)
-            return tuple(pin(message) if index in pinned else message for index, message in enumerate(messages))
-        case TruncateText():
-            return _exchange(
-                messages, edit.message, with_text(messages[edit.message], edit.block, edit.item, edit.after)
-            )
-        case ReplaceImage():
-            changed = replace_item(messages[edit.message], edit.block, edit.item, {"text": edit.after})
-            return _exchange(messages, edit.message, changed)
-        case ReplaceResult():
-            return _exchange(messages, edit.message, replace_block(messages[edit.message], edit.block, edit.after))
-        case CollapseTexts():
-            return _exchange(messages, edit.message, _collapsed(messages[edit.message], edit))
-        case DropMessages():
-            kept = survivors(edit, len(messages))
-            if isinstance(kept, range):
-                return messages[kept.start :]
-            return tuple(messages[index] for index in kept if index is not None)
-        case Summarize():
-            return tuple(edit.summary if index is None else messages[index] for index in survivors(edit, len(messages)))
-        case _:
-            assert_never(edit)
-
-
-def _exchange(messages: Conversation, index: int, message: Message) -> Conversation:
-    return (*messages[:index], message, *messages[index + 1 :])
-
-
-def _collapsed(message: Message, edit: CollapseTexts) -> Message:
-    changed = with_text(message, *edit.first, edit.after)
-    gone = set(edit.removed)
-    content = []
-    for at, block in enumerate(blocks(changed)):
-        if (at, None) in gone:
-            continue
-        inside = {item for of, item in gone if of == at and item is not None}
-        if inside:
-            result = block["toolResult"]
-            items = [item for item_at, item in enumerate(result["content"]) if item_at not in inside]
-            block = {**block, "toolResult": {**result, "content": items}}
-        content.append(block)
-    return {**changed, "content": content}
 
 
 def _the_messages(indices: tuple[int, ...]) -> str:

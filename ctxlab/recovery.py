@@ -18,11 +18,11 @@ from ctxlab.edits import (
     Summarize,
     TokenChange,
     TruncateText,
-    apply,
-    survivors,
 )
 from ctxlab.messages import Conversation, Message
 from ctxlab.reduction import ContextWindowOverflow, Outcome, Round, Trace
+from ctxlab.replay import apply, survivors
+from ctxlab.survey import Survey
 from ctxlab.tokens import TokenCounter
 from ctxlab.truncation import Remains
 
@@ -33,12 +33,19 @@ MAX_ROUNDS = 100_000
 
 NO_PROGRESS = "a round changed nothing, so every further one would be the same"
 
+PATIENCE = 20
+"""Rounds in a row that may make nothing smaller: a cut that grows is followed by a trim, so that two are common."""
+
+NOT_SMALLER = f"{PATIENCE} rounds in a row made it no smaller; an agent would go on for ever (#3338)"
+
 
 class Manager(Protocol):
     """What recovering asks of a policy."""
 
-    def reduce(self, messages: Conversation, overflow: bool = True, round: int = 1) -> Round:
-        """Return one round, or raise ContextWindowOverflow."""
+    def reduce(
+        self, messages: Conversation, overflow: bool = True, round: int = 1, survey: Survey | None = None
+    ) -> Round:
+        """Return one round, or raise ContextWindowOverflow; ``survey`` is the episode's, for speed."""
 
 
 Progress = Callable[[int, int], None]
@@ -56,8 +63,8 @@ def recover(
     """Play an overflow episode: reduce round by round until the conversation fits ``budget`` tokens or is stuck.
 
     Returns the Trace, whose outcome is "fits" (tokens ≤ budget), "stuck" (the manager raised; ``error`` has the
-    SDK's words) or "gave up" (a round changed nothing, or ``max_rounds`` were played). Never raises for a
-    conversation that cannot be reduced.
+    SDK's words) or "gave up" (a round changed nothing, `PATIENCE` rounds made nothing smaller, or ``max_rounds``
+    were played). Never raises for a conversation that cannot be reduced.
     """
     start = tuple(messages)
     loop = _Episode(start, counter)
@@ -66,7 +73,7 @@ def recover(
             return loop.trace("gave up", f"{max_rounds:,} rounds were not enough", budget)
         before = loop.messages
         try:
-            done = manager.reduce(loop.messages, overflow=True, round=len(loop.rounds) + 1)
+            done = manager.reduce(loop.messages, True, len(loop.rounds) + 1, loop.survey)
         except ContextWindowOverflow as refusal:
             refused = len(loop.rounds) + 1
             if refusal.round is not None and refusal.round.edits:
@@ -76,6 +83,8 @@ def recover(
         # Summarizing a summary alone gives the same conversation again, for ever.
         if not done.edits or loop.messages == before:
             return loop.trace("gave up", NO_PROGRESS, budget)
+        if loop.rounds_since_smallest >= PATIENCE:
+            return loop.trace("gave up", NOT_SMALLER, budget)
         if progress is not None:
             progress(loop.tokens[0] - loop.total, loop.tokens[0] - budget)
     return loop.trace("fits", None, budget)
@@ -91,8 +100,11 @@ class _Episode:
         self.costs = [counter.message(message) for message in start]
         self.total = sum(self.costs)
         self.tokens = [self.total]
+        self.smallest = self.total
+        self.rounds_since_smallest = 0
         self.rounds: list[Round] = []
         self.origins: list[int | None] = list(range(len(start)))
+        self.survey = Survey()
         self.remains: dict[tuple[int, int, int | None], Remains] = {}
 
     def take(self, done: Round) -> None:
@@ -100,6 +112,8 @@ class _Episode:
         edits = tuple(self._apply(edit) for edit in done.edits)
         before = self.rounds[-1] if self.rounds else self.start
         self.rounds.append(replace(done, before=before, edits=edits))
+        self.rounds_since_smallest = 0 if self.total < self.smallest else self.rounds_since_smallest + 1
+        self.smallest = min(self.smallest, self.total)
         self.tokens.append(self.total)
 
     def trace(self, outcome: Outcome, error: str | None, budget: int) -> Trace:
@@ -125,6 +139,7 @@ class _Episode:
             self.costs = _select(self.costs, kept, change.after)
             self.origins = _select(self.origins, kept, None)
         self.messages = after
+        self.survey.follow(edit, after)
         return replace(edit, tokens=change)
 
     def _change(self, edit: Edit, after: Conversation) -> TokenChange:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Literal
 
-from ctxlab.edits import DropMessages, Edit, Summarize, apply, edit_kind, survivors, touched
+from ctxlab.edits import DropMessages, Edit, Summarize, edit_kind, touched
 from ctxlab.messages import Conversation
+from ctxlab.replay import apply, survivors
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,8 +13,9 @@ from ctxlab.edits import DropMessages, Edit, Pin, ReplaceImage, ReplaceResult, T
 from ctxlab.messages import Conversation, Message, blocks, has_tool_result, is_pinned, result_items
 from ctxlab.reduction import ContextWindowOverflow, Round
 from ctxlab.releases import NEWEST, PINS_FROM, Behaviour, behaviour
+from ctxlab.survey import Survey
 from ctxlab.tokens import TokenCounter
-from ctxlab.trimming import Rejection, TrimPoint, search, trim_points
+from ctxlab.trimming import Rejection, TrimPoint, preferred, trim_point, trim_points
 from ctxlab.truncation import RESULT_CHARS, TOO_LARGE, shorten_result
 
 UNABLE = "Unable to trim conversation context!"
@@ -103,14 +104,17 @@ class SlidingWindow:
             return Round(1, messages)
         return self.reduce(messages, overflow=False)
 
-    def reduce(self, messages: Conversation, overflow: bool = True, round: int = 1) -> Round:
+    def reduce(
+        self, messages: Conversation, overflow: bool = True, round: int = 1, survey: Survey | None = None
+    ) -> Round:
         """Return one round: the answer to an overflow, or with ``overflow=False`` routine management.
 
-        ``round`` counts from 1 with each overflow episode; pin_first applies in the first. Raises
-        ContextWindowOverflow with the SDK's words where nothing can be reduced; where the release only warns,
-        the round has that warning and changes nothing.
+        ``round`` counts from 1 with each overflow episode; pin_first applies in the first. ``survey`` is what an
+        episode carries from round to round, for speed. Raises ContextWindowOverflow with the SDK's words where
+        nothing can be reduced; where the release only warns, the round has that warning and changes nothing.
         """
         messages = tuple(messages)
+        survey = survey or Survey()
         done = Round(round, messages)
         if round == 1 and self.pin_first is not None and self.pin_first > 0 and messages:
             done = done.plus(Pin(tuple(range(min(self.pin_first, len(messages))))))
@@ -118,44 +122,49 @@ class SlidingWindow:
         if self.rules.clears and self.window_size == 0:
             return self._clear(done, state, overflow)
         if self.should_truncate_results and (overflow or self.rules.cuts_in_routine):
-            edits, notes, progress = self._cut_results(state)
+            edits, notes, progress = self._cut_results(state, survey)
             done = replace(done.plus(*edits), notes=notes)
             if progress:
                 return done
             state = done.messages
-        return self._trim(done, state, overflow)
+        return self._trim(done, state, overflow, survey)
 
     def _clear(self, done: Round, state: Conversation, overflow: bool) -> Round:
-        dropped = tuple(index for index in range(len(state)) if not is_pinned(state, index))
-        if self.is_careful and careful.breaks(state, [i for i in range(len(state)) if is_pinned(state, i)]):
+        kept = {index for index in range(len(state)) if self.rules.pins and is_pinned(state, index)}
+        dropped = tuple(index for index in range(len(state)) if index not in kept)
+        if self.is_careful and careful.breaks(state, sorted(kept)):
             return self._unable(done, overflow, Rejection.BREAKS_A_RULE.text)
         return done.plus(DropMessages(dropped, len(state), None, 0)) if dropped else done
 
-    def _cut_results(self, state: Conversation) -> tuple[list[Edit], tuple[str, ...], bool]:
+    def _cut_results(self, state: Conversation, survey: Survey) -> tuple[list[Edit], tuple[str, ...], bool]:
         """Return the edits of step 3, notes on malformed input, and whether they end the round."""
         if self.rules.results == "replace newest":
             newest = next((i for i in reversed(range(len(state))) if has_tool_result(state[i])), None)
             return _replace_results(state[newest], newest) if newest is not None else ([], (), False)
-        for index, message in enumerate(state):
-            if has_tool_result(message) and not (self.rules.pins and is_pinned(state, index)):
-                edits = list(_shorten_results(message, index, self.is_careful))
-                # The released managers look at this one message and no further (#4341).
-                if edits or not self.is_careful:
-                    return edits, (), bool(edits)
+        for index in range(survey.skip, len(state)):
+            survey.skip = index
+            if not has_tool_result(state[index]) or (self.rules.pins and is_pinned(state, index)):
+                continue
+            edits = list(_shorten_results(state[index], index, self.is_careful))
+            # The released managers look at this one message and no further (#4341).
+            if edits or not self.is_careful:
+                return edits, (), bool(edits)
         return [], (), False
 
-    def _trim(self, done: Round, state: Conversation, overflow: bool) -> Round:
+    def _trim(self, done: Round, state: Conversation, overflow: bool, survey: Survey) -> Round:
         start = self.start(state)
         if self.is_careful:
-            drop = careful.search(state, start, self.budget, self.counter)
+            drop = careful.search(state, start, self.budget, self.counter, survey)
             return done.plus(drop) if drop else self._unable(done, overflow, NO_POINT)
-        point = search(state, start, self.rules.trim)
-        if point is None or point.kind is None:
+        rule = self.rules.trim
+        index = next(preferred(survey.codes(state, rule), start, rule), None)
+        if index is None:
             return self._unable(done, overflow, NO_POINT)
-        dropped = tuple(i for i in range(point.index) if not (self.rules.pins and is_pinned(state, i)))
+        dropped = tuple(i for i in range(index) if not (self.rules.pins and is_pinned(state, i)))
         if not dropped and self.rules.pins:
             return self._unable(done, overflow, ALL_PINNED)
-        return done.plus(DropMessages(dropped, point.index, point.kind, start)) if dropped else done
+        kind = trim_point(state, index, rule).kind
+        return done.plus(DropMessages(dropped, index, kind, start)) if dropped else done
 
     def _unable(self, done: Round, overflow: bool, warning: str) -> Round:
         if overflow or not self.rules.warns:

@@ -12,6 +12,7 @@ from ctxlab.edits import CollapseTexts, Edit, Pin, Summarize, TruncateText
 from ctxlab.messages import Conversation, Message, is_pinned
 from ctxlab.reduction import ContextWindowOverflow, Round
 from ctxlab.releases import PINS_FROM, Behaviour, behaviour
+from ctxlab.survey import Survey
 from ctxlab.trimming import split_point
 from ctxlab.truncation import Truncation, cut, largest, largest_message, reachable_texts, round_size
 
@@ -20,6 +21,9 @@ INSUFFICIENT = "Cannot summarize: insufficient messages for summarization"
 
 UNABLE = "Unable to trim conversation context!"
 """The SDK's words where the split walks off the end."""
+
+TOO_MANY = "Split point exceeds message array length"
+"""The SDK's words where there is no message at all, and a negative preserve_recent_messages hides it."""
 
 ALL_PINNED = "Cannot summarize: all messages in summarize range are pinned"
 """The SDK's words where pins leave nothing to summarize."""
@@ -90,6 +94,8 @@ class Summarizing:
         wanted = min(wanted, len(messages) - self.preserve_recent_messages)
         if wanted <= 0:
             raise ContextWindowOverflow(INSUFFICIENT)
+        if wanted > len(messages):
+            raise ContextWindowOverflow(TOO_MANY)
         split = split_point(messages, wanted)
         if split is None:
             raise ContextWindowOverflow(UNABLE)
@@ -99,10 +105,13 @@ class Summarizing:
         """Return what routine management does: nothing."""
         return Round(1, tuple(messages))
 
-    def reduce(self, messages: Conversation, overflow: bool = True, round: int = 1) -> Round:
+    def reduce(
+        self, messages: Conversation, overflow: bool = True, round: int = 1, survey: Survey | None = None
+    ) -> Round:
         """Return one round: a summary, or truncated texts where messages are lacking.
 
-        ``round`` counts from 1 with each overflow episode; round r may truncate 2^(r−1) texts. Raises
+        ``round`` counts from 1 with each overflow episode; round r may truncate 2^(r−1) texts. ``survey`` is not
+        used here: rounds are few. Raises
         ContextWindowOverflow with the SDK's words where nothing can be reduced; without an overflow releases from
         1.40.0 on only warn.
         """

@@ -5,7 +5,7 @@ Which rule a release follows is data (`TrimRule`). No rounds are counted here an
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
@@ -47,6 +47,10 @@ class Rejection(Enum):
         return self.value
 
 
+CODES: dict[TrimKind | None, int] = {"user": ord("u"), "tool_pair": ord("p"), "any": ord("a"), None: ord("-")}
+"""One byte a kind, for `kind_codes`."""
+
+
 @dataclass(frozen=True, slots=True)
 class TrimPoint:
     """The verdict on one index: ``kind`` where a conversation may start there, else the ``reason`` why not."""
@@ -78,7 +82,7 @@ NEWEST = TrimRule()
 def trim_points(messages: Sequence[Message], start: int = 0, rule: TrimRule = NEWEST) -> tuple[TrimPoint, ...]:
     """Return one verdict an index: may the conversation start there after a trim (#2174), and if not, why.
 
-    Indices before ``start`` are refused as such. A kind does not mean that the index is taken: see `search`.
+    Indices before ``start`` are refused as such. A kind does not mean that the index is taken: see `preferred`.
     """
     return tuple(
         TrimPoint(index, None, Rejection.BEFORE_START) if index < start else trim_point(messages, index, rule)
@@ -111,27 +115,40 @@ def rejection(messages: Sequence[Message], index: int, rule: TrimRule = NEWEST) 
     return trim_point(messages, index, rule).reason
 
 
-def candidates(messages: Sequence[Message], start: int, rule: TrimRule = NEWEST) -> Iterator[TrimPoint]:
+def kind_codes(messages: Sequence[Message], rule: TrimRule = NEWEST) -> bytes:
+    """Return the kind of every index as one byte: ``u`` user, ``p`` tool pair, ``a`` any, ``-`` refused.
+
+    A conversation of ten thousand messages is searched in microseconds this way, round after round.
+    """
+    return kind_codes_of(trim_point(messages, index, rule) for index in range(len(messages)))
+
+
+def kind_codes_of(points: Iterable[TrimPoint]) -> bytes:
+    """Return the kinds of trim points as `kind_codes` writes them."""
+    return bytes(CODES[point.kind] for point in points)
+
+
+def preferred(codes: bytes, start: int, rule: TrimRule = NEWEST) -> Iterator[int]:
     """Yield the trim points at or after ``start`` in the order in which the rule prefers them.
 
     With ``user_first`` every plain user message comes before every tool pair, however late it is.
     """
-    points = (trim_point(messages, index, rule) for index in range(start, len(messages)))
+    # Before 1.38.0 a negative window_size starts the search behind the end.
+    start = min(start, len(codes))
     if not rule.user_first:
-        yield from (point for point in points if point.kind)
+        yield from (index for index in range(start, len(codes)) if codes[index] != CODES[None])
         return
-    pairs = []
-    for point in points:
-        if point.kind == "user":
-            yield point
-        elif point.kind:
-            pairs.append(point)
-    yield from pairs
+    for kind in ("user", "tool_pair"):
+        index = codes.find(CODES[kind], start)
+        while index >= 0:
+            yield index
+            index = codes.find(CODES[kind], index + 1)
 
 
 def search(messages: Sequence[Message], start: int, rule: TrimRule = NEWEST) -> TrimPoint | None:
     """Return the trim point that the rule takes at or after ``start``, None where there is none."""
-    return next(candidates(messages, start, rule), None)
+    index = next(preferred(kind_codes(messages, rule), start, rule), None)
+    return None if index is None else trim_point(messages, index, rule)
 
 
 def split_rejection(messages: Sequence[Message], index: int) -> Rejection | None:

@@ -18,7 +18,7 @@ FLOORS: tuple[tuple[str, frozenset[str]], ...] = (
     ("floor 0", frozenset({"messages"})),
     ("floor 1", frozenset({"tokens", "invariants", "providers"})),
     ("floor 2", frozenset({"trimming", "truncation"})),
-    ("floor 3", frozenset({"edits", "reduction"})),
+    ("floor 3", frozenset({"edits", "replay", "reduction", "survey"})),
     ("floor 4", frozenset({"managers", "releases", "sliding_window", "summarizing", "careful"})),
     ("floor 5", frozenset({"recovery", "forecast", "turns", "tuning", "comparison", "checks"})),
     ("edge", frozenset({"sessions", "vocabularies", "samples", "escaping"})),

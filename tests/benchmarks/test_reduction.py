@@ -1,0 +1,84 @@
+"""How long reducing takes, as ratios against the SDK's own loop and against reading the messages once.
+
+Not collected by the default run: `python -m pytest tests/benchmarks --benchmark-only` prints the figures.
+"""
+
+import copy
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+import ctxlab
+from ctxlab.messages import Conversation, has_tool_result
+from tests.builders import tool_chain, user
+
+MESSAGES = 10_000
+
+
+def tool_heavy(count: int = MESSAGES) -> Conversation:
+    """One question and then tool pairs only, each result long enough to be cut."""
+    return (user("Review this."), *tool_chain(count // 2, "x" * 900))
+
+
+def best_of(runs: int, call: Callable[[], object]) -> float:
+    """Seconds of the fastest of some runs."""
+    times = []
+    for _ in range(runs):
+        started = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - started)
+    return min(times)
+
+
+def sdk_loop(messages: Conversation, window_size: int, budget: int) -> int:
+    """Reduce as an agent on the SDK does: count, refuse, reduce, until it fits; return the refused calls."""
+    from strands.agent.conversation_manager import SlidingWindowConversationManager
+    from strands.models.model import _estimate_tokens_with_heuristic
+
+    class Agent:
+        def __init__(self) -> None:
+            self.messages: Any = copy.deepcopy(list(messages))
+
+    agent: Any = Agent()
+    manager = SlidingWindowConversationManager(window_size=window_size)
+    refused = 0
+    while _estimate_tokens_with_heuristic(agent.messages, None, None) > budget:
+        manager.reduce_context(agent, RuntimeError("overflow"))
+        refused += 1
+    return refused
+
+
+@pytest.mark.benchmark(group="recover")
+@pytest.mark.parametrize("rounds", [200])
+def test_recovering_a_long_tool_heavy_session_against_the_sdks_own_loop(
+    benchmark: BenchmarkFixture, rounds: int
+) -> None:
+    """Both start at two messages a cut (the window holds all), so that many rounds are needed; aim: 20 times faster."""
+    messages = tool_heavy()
+    counter = ctxlab.counter("heuristic")
+    full = ctxlab.recover(messages, ctxlab.SlidingWindow(window_size=MESSAGES + 1), 0, counter, max_rounds=rounds)
+    budget = full.tokens[-1]
+    manager = ctxlab.SlidingWindow(window_size=MESSAGES + 1)
+    trace = benchmark.pedantic(lambda: ctxlab.recover(messages, manager, budget, counter), rounds=5, warmup_rounds=1)
+    started = time.perf_counter()
+    refused = sdk_loop(messages, MESSAGES + 1, budget)
+    sdk = time.perf_counter() - started
+    assert trace.refused_calls == refused
+    assert benchmark.stats is not None
+    benchmark.extra_info["sdk_seconds"] = sdk
+    benchmark.extra_info["times_faster_than_the_sdk"] = sdk / benchmark.stats.stats.median
+
+
+@pytest.mark.benchmark(group="trim_points")
+def test_trim_points_grow_linearly_with_the_messages(benchmark: BenchmarkFixture) -> None:
+    """100,000 messages against 10,000 (10 is linear), and against asking each message for its tool results once."""
+    small, large = tool_heavy(10_000), tool_heavy(100_000)
+    benchmark.pedantic(lambda: ctxlab.trim_points(large), rounds=5, warmup_rounds=1)
+    assert benchmark.stats is not None
+    median = benchmark.stats.stats.median
+    benchmark.extra_info["times_that_of_10_000"] = median / best_of(5, lambda: ctxlab.trim_points(small))
+    bare = best_of(5, lambda: [has_tool_result(message) for message in large])
+    benchmark.extra_info["times_a_bare_pass"] = median / bare
