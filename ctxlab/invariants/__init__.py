@@ -17,7 +17,7 @@ from ctxlab.invariants.judging import (
 from ctxlab.invariants.provider_rules import SENTENCES as PROVIDER_SENTENCES
 from ctxlab.invariants.reductions import Reducible, Reduction, size_of
 from ctxlab.invariants.rules import ConversationRule, ReductionRule, Violation
-from ctxlab.invariants.turns import ToolBlock, pending_tool_uses
+from ctxlab.invariants.turns import ToolBlock, View, look, pending_tool_uses, role_of
 
 __all__ = [
     "CONVERSATION_RULES",
@@ -31,11 +31,14 @@ __all__ = [
     "ReductionRule",
     "ToolBlock",
     "Verdict",
+    "View",
     "Violation",
     "broken_rules",
+    "look",
     "new_violations",
     "pending_tool_uses",
     "reduction_violations",
+    "role_of",
     "size_of",
     "verdict",
     "verdicts",

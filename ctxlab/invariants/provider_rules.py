@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from ctxlab.invariants.rules import Violation, quoted
-from ctxlab.invariants.turns import ToolBlock, View
+from ctxlab.invariants.turns import ToolBlock, View, role_of
 from ctxlab.messages import block_kind, blocks
 
 
@@ -26,6 +26,14 @@ def not_empty(view: View, limits: Limits) -> Iterator[Violation]:
     """Yield a breach, at index 0, where there is no message at all."""
     if not view.messages:
         yield Violation("not-empty", 0, "there is no message")
+
+
+def known_roles(view: View, limits: Limits) -> Iterator[Violation]:
+    """Yield each message whose role is neither user nor assistant."""
+    for index, message in enumerate(view.messages):
+        role = role_of(message)
+        if role not in ("user", "assistant"):
+            yield Violation("known-roles", index, f"a message of role {quoted(role)}")
 
 
 def ids_unique(view: View, limits: Limits) -> Iterator[Violation]:
@@ -103,6 +111,15 @@ def use_alone(view: View, limits: Limits) -> Iterator[Violation]:
                     break
 
 
+def document_with_text(view: View, limits: Limits) -> Iterator[Violation]:
+    """Yield each document whose message holds no text."""
+    for index, message in enumerate(view.messages):
+        kinds = [block_kind(block) for block in blocks(message)]
+        if "document" in kinds and "text" not in kinds:
+            at = kinds.index("document")
+            yield Violation("document-with-text", index, "a document without a text in its message", at)
+
+
 def supported_blocks(view: View, limits: Limits) -> Iterator[Violation]:
     """Yield each block of a kind that cannot be sent to the provider."""
     for index, message in enumerate(view.messages):
@@ -119,23 +136,27 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 SENTENCES: Mapping[str, str] = {
     "not-empty": "there is at least one message",
+    "known-roles": "roles are user and assistant only",
     "ids-unique": "no two toolUses, and no two toolResults, of one turn share an id",
     "id-form": "toolUseIds have the form that the provider demands",
     "result-first": "toolResults come before any other content of their turn",
     "result-alone": "toolResults share their turn with nothing else",
     "use-last": "no text follows a toolUse in its turn",
     "use-alone": "a toolUse shares its turn with no text",
+    "document-with-text": "a message with a document also holds a text",
     "supported-blocks": "only kinds of block that can be sent to the provider",
 }
 """One sentence for each rule that only some providers have."""
 
 CHECKS = {
     "not-empty": not_empty,
+    "known-roles": known_roles,
     "ids-unique": ids_unique,
     "id-form": id_form,
     "result-first": result_first,
     "result-alone": result_alone,
     "use-last": use_last,
     "use-alone": use_alone,
+    "document-with-text": document_with_text,
     "supported-blocks": supported_blocks,
 }
