@@ -88,8 +88,7 @@ def block_kind(block: Any) -> BlockKind:
 
 def has_block(message: Message, kind: str) -> bool:
     """Say whether any block of the message has the key ``kind``."""
-    # A plain loop: this is asked for every message in every round, and a generator costs twice as much.
-    for block in blocks(message):  # noqa: SIM110
+    for block in blocks(message):  # noqa: SIM110  asked for every message, and a generator costs twice as much
         if isinstance(block, dict) and kind in block:
             return True
     return False
@@ -162,9 +161,10 @@ def is_pinned(messages: Sequence[Message], index: int) -> bool:
 
 
 def _partner_ids(message: Message) -> set[str]:
-    # A block that is both counts as a toolUse only, as in the SDK.
-    first_kinds = ((block, "toolUse" if "toolUse" in block else "toolResult") for block in blocks(message))
-    return {_id(block[kind]) for block, kind in first_kinds if kind in block} - {""}
+    # A block that is both counts as a toolUse only, and an id that is empty, null or 0 is none, as in the SDK.
+    dicts = (block for block in blocks(message) if isinstance(block, dict))
+    tools = (block["toolUse"] if "toolUse" in block else block.get("toolResult") for block in dicts)
+    return {_id(tool) for tool in tools if isinstance(tool, dict) and tool.get("toolUseId")}
 
 
 def pin(message: Message) -> Message:
