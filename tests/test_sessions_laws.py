@@ -152,6 +152,7 @@ def test_a_damaged_file_gives_a_session_or_one_clear_error(data: st.DataObject) 
 
 
 @given(DOCUMENTS, st.sampled_from((None, *FORMATS)))
+@example([{"role": [], "content": ""}], None)
 def test_any_json_gives_a_session_of_the_promised_shape_or_one_clear_error(document: Any, format: str | None) -> None:
     with TemporaryDirectory() as folder:
         file = Path(folder, "session.json")

@@ -10,7 +10,8 @@ from typing import Any
 from ctxlab.messages import KINDS
 
 _KEYS = frozenset(KINDS)
-_CHAT_ROLES = frozenset({"system", "developer", "tool", "function"})
+# A tuple: what stands in place of a role need not be hashable.
+_CHAT_ROLES = ("system", "developer", "tool", "function")
 _CHAT_KEYS = ("tool_calls", "tool_call_id", "function_call")
 _ANTHROPIC_TYPES = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"})
 _RESPONSES_TYPES = frozenset({"input_text", "output_text", "input_image", "function_call", "function_call_output"})
