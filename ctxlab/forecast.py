@@ -99,7 +99,8 @@ def _held(messages: Conversation, manager: SlidingWindow | Summarizing, counter:
             items = result_items(block)
             parts = [(item_at, item) for item_at, item in enumerate(items)] if items else [(None, block)]
             for item_at, part in parts:
-                tokens = counter.block(part)
+                # An item is counted as what it is: the content of a tool result.
+                tokens = counter.block(part if item_at is None else {"toolResult": {"content": [part]}})
                 if tokens:
                     why = PINNED if pinned else _why(part, item_at is not None, manager)
                     yield Held(index, at, item_at, block_kind(part), tokens, why)

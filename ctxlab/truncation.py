@@ -6,13 +6,15 @@ All lengths are characters (code points).
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from heapq import nsmallest
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 from ctxlab.messages import Message, TextSlot, is_pinned, text_slots
+
+Slot = TypeVar("Slot")
 
 Rule = Literal["fixed", "proportional", "collapse"]
 
@@ -133,11 +135,16 @@ def reachable_texts(messages: Sequence[Message]) -> list[TextSlot]:
     ]
 
 
+def longest(slots: Iterable[Slot], count: int, length: Callable[[Slot], int]) -> list[Slot]:
+    """Return the ``count`` longest of what qualifies, longest first, equal lengths in the order given."""
+    # nsmallest is stable, so texts of equal length stay in message, block and item order.
+    return nsmallest(count, slots, key=lambda slot: -length(slot))
+
+
 def largest(slots: Iterable[TextSlot], truncation: Truncation, count: int) -> list[TextSlot]:
     """Return the ``count`` longest texts that qualify, longest first, equal lengths oldest first."""
     qualifying = (slot for slot in slots if truncation.passed_over(len(slot.text)) is None)
-    # nsmallest is stable, so texts of equal length stay in message, block and item order.
-    return nsmallest(count, qualifying, key=lambda slot: -len(slot.text))
+    return longest(qualifying, count, lambda slot: len(slot.text))
 
 
 def largest_message(slots: Iterable[TextSlot], truncation: Truncation) -> list[TextSlot]:

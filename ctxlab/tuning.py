@@ -1,17 +1,15 @@
 """Which preserve_chars to choose: the whole range at once, for one session or many.
 
-The rounds of a setting do not depend on the budget, so one full trace a setting answers every budget, and texts that
-two settings cut alike are tokenized once. Nothing is drawn here and no rule is repeated.
+The rounds of a setting do not depend on the budget, so one full trace a setting answers every budget; what settings
+share is done once (`fallback`). Nothing is drawn here and no rule is repeated.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ctxlab.edits import TruncateText
-from ctxlab.forecast import full_trace
+from ctxlab.fallback import Setting, Shared
 from ctxlab.messages import Conversation, Message, text_slots
-from ctxlab.reduction import Outcome, Trace
 from ctxlab.summarizing import Summarizing
 from ctxlab.tokens import TokenCounter
 from ctxlab.truncation import Rule, Truncation, reachable_texts
@@ -19,24 +17,8 @@ from ctxlab.truncation import Rule, Truncation, reachable_texts
 if TYPE_CHECKING:
     import pandas as pd
 
-Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What one preserve_chars does to one session: tokens and text characters at the start and after each round."""
-
-    session: str
-    rule: Rule
-    preserve_chars: int
-    tokens: tuple[int, ...]
-    characters: tuple[int, ...]
-    outcome: Outcome
-    error: str | None
-
-    def rounds_to_fit(self, budget: int) -> int | None:
-        """Return after how many rounds (refused model calls) the session fits ``budget`` tokens, None for never."""
-        return next((rounds for rounds, tokens in enumerate(self.tokens) if tokens <= budget), None)
+Progress = Callable[[int, int], object]
+"""Called with the settings done and in all; it may raise to stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,36 +30,83 @@ class Recommendation:
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """What one preserve_chars comes to over all sessions under a budget.
+
+    ``refused_calls`` is the most that a session needs, None where one never fits; ``fitting`` counts the sessions that
+    fit. ``tokens`` and ``characters`` are what is left in all when each fits, or at its smallest where it never does.
+    """
+
+    preserve_chars: int
+    refused_calls: int | None
+    fitting: int
+    tokens: int
+    characters: int
+
+
+@dataclass(frozen=True, slots=True)
 class Tuning:
-    """Every setting of one rule over one or several sessions."""
+    """Every setting of one rule over one or several sessions, by preserve_chars, ascending."""
 
     rule: Rule
-    settings: tuple[Setting, ...]
+    by_value: Mapping[int, tuple[Setting, ...]]
+
+    @classmethod
+    def of(cls, rule: Rule, settings: Sequence[Setting]) -> "Tuning":
+        """Return the tuning that these settings make. Raises ValueError where there are none."""
+        if not settings:
+            raise ValueError("nothing was tried: there is no session, or no preserve_chars")
+        by_value: dict[int, list[Setting]] = {}
+        for setting in settings:
+            by_value.setdefault(setting.preserve_chars, []).append(setting)
+        return cls(rule, {value: tuple(by_value[value]) for value in sorted(by_value)})
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """Every setting, by preserve_chars and session."""
+        return tuple(setting for settings in self.by_value.values() for setting in settings)
 
     @property
     def values(self) -> tuple[int, ...]:
         """The preserve_chars that were tried, ascending."""
-        return tuple(sorted({setting.preserve_chars for setting in self.settings}))
+        return tuple(self.by_value)
 
     @property
     def sessions(self) -> tuple[str, ...]:
         """The names of the sessions, in order."""
-        return tuple(dict.fromkeys(setting.session for setting in self.settings))
+        return tuple(setting.session for setting in next(iter(self.by_value.values())))
 
-    def rounds(self, preserve_chars: int, budget: int) -> int | None:
-        """Return the refused calls of the session that needs most of them, None where one never fits."""
-        needed = [
-            setting.rounds_to_fit(budget) for setting in self.settings if setting.preserve_chars == preserve_chars
-        ]
+    @property
+    def start(self) -> Answer:
+        """What the sessions come to before anything is cut, as an answer of preserve_chars 0."""
+        first = next(iter(self.by_value.values()))
+        tokens = sum(setting.tokens[0] for setting in first)
+        return Answer(0, None, 0, tokens, sum(setting.characters[0] for setting in first))
+
+    def answer(self, preserve_chars: int, budget: int) -> Answer:
+        """Return what a preserve_chars that was tried comes to under a budget in tokens."""
+        settings = self.by_value[preserve_chars]
+        needed = [setting.rounds_to_fit(budget) for setting in settings]
         known = [rounds for rounds in needed if rounds is not None]
-        return max(known, default=None) if len(known) == len(needed) else None
+        reached = [setting.reached(budget) for setting in settings]
+        return Answer(
+            preserve_chars,
+            max(known) if len(known) == len(settings) else None,
+            len(known),
+            sum(setting.tokens[at] for setting, at in zip(settings, reached, strict=True)),
+            sum(setting.characters[at] for setting, at in zip(settings, reached, strict=True)),
+        )
+
+    def answers(self, budget: int) -> tuple[Answer, ...]:
+        """Return the answers of all values under a budget in tokens."""
+        return tuple(self.answer(value, budget) for value in self.values)
 
     def recommend(self, budget: int, most_refused: int = 3) -> Recommendation:
         """Return the largest preserve_chars with which every session fits in at most ``most_refused`` refused calls.
 
         Where there is none: the largest that fits at all, and where there is none either, no value but the reason.
         """
-        needed = {value: self.rounds(value, budget) for value in self.values}
+        needed = {answer.preserve_chars: answer.refused_calls for answer in self.answers(budget)}
         fitting = {value: rounds for value, rounds in needed.items() if rounds is not None}
         every = "the session fits" if len(self.sessions) == 1 else f"all {len(self.sessions):,} sessions fit"
         within = [value for value, rounds in fitting.items() if rounds <= most_refused]
@@ -86,17 +115,17 @@ class Tuning:
             return Recommendation(
                 best,
                 f"{best:,} is the largest preserve_chars with which {every} {budget:,} tokens in at most "
-                f"{most_refused} refused calls (it takes {fitting[best]}).",
+                f"{_calls(most_refused)} (it takes {fitting[best]}).",
             )
         if fitting:
             fewest = min(fitting.values())
             best = max(value for value, rounds in fitting.items() if rounds == fewest)
             return Recommendation(
                 best,
-                f"No preserve_chars fits in {most_refused} refused calls; with {best:,} {every} {budget:,} tokens "
+                f"No preserve_chars fits in {_calls(most_refused)}; with {best:,} {every} {budget:,} tokens "
                 f"after {fewest}, the fewest there are.",
             )
-        smallest = max(min(min(s.tokens) for s in self.settings if s.session == session) for session in self.sessions)
+        smallest = max(min(map(min, (s.tokens for s in of))) for of in zip(*self.by_value.values(), strict=True))
         return Recommendation(
             None,
             f"No preserve_chars makes {'it' if len(self.sessions) == 1 else 'every session'} fit {budget:,} tokens "
@@ -119,58 +148,43 @@ def preserve_grid(sessions: Sequence[Sequence[Message]], count: int = 100) -> tu
     return tuple(sorted({_rounded(lowest * ratio**step) for step in range(count)} | {2000}))
 
 
+def settings(
+    sessions: Mapping[str, Conversation],
+    counter: TokenCounter,
+    rule: Rule = "proportional",
+    values: Sequence[int] | None = None,
+    manager: Summarizing | None = None,
+) -> Iterator[Setting]:
+    """Yield what every preserve_chars of ``values`` does to every session, one after the other.
+
+    ``manager`` gives the other parameters of summarizing. Whoever stops asking stops the work.
+    """
+    values = preserve_grid(list(sessions.values())) if values is None else values
+    for name, messages in sessions.items():
+        shared = Shared(name, messages, manager or Summarizing(), counter)
+        for value in values:
+            yield shared.setting(Truncation(value, rule))
+
+
 def tune(
-    sessions: dict[str, Conversation],
+    sessions: Mapping[str, Conversation],
     counter: TokenCounter,
     rule: Rule = "proportional",
     values: Sequence[int] | None = None,
     manager: Summarizing | None = None,
     progress: Progress | None = None,
 ) -> Tuning:
-    """Try every preserve_chars of ``values`` on every session and return what each does.
+    """Return what every preserve_chars of ``values`` (default: `preserve_grid`) does to every session.
 
-    ``manager`` gives the other parameters of summarizing. ``progress`` is called with settings done and in all; it
-    may raise to stop.
+    Raises ValueError where there is no session or no value.
     """
     values = preserve_grid(list(sessions.values())) if values is None else values
-    manager = manager or Summarizing()
-    settings = []
-    for name, messages in sessions.items():
-        for value in values:
-            settings.append(measure(name, messages, replace(manager, truncation=Truncation(value, rule)), counter))
-            if progress is not None:
-                progress(len(settings), len(values) * len(sessions))
-    return Tuning(rule, tuple(settings))
-
-
-def measure(session: str, messages: Conversation, manager: Summarizing, counter: TokenCounter) -> Setting:
-    """Return what one manager with a truncation fallback does to a session. Raises ValueError without a fallback."""
-    if manager.truncation is None:
-        raise ValueError(f"a manager without a truncation fallback has no preserve_chars to tune: {manager!r}")
-    trace = full_trace(messages, manager, counter)
-    truncation = manager.truncation
-    return Setting(
-        session,
-        truncation.rule,
-        truncation.preserve_chars,
-        trace.tokens,
-        tuple(characters(trace)),
-        trace.outcome,
-        trace.error,
-    )
-
-
-def characters(trace: Trace) -> Iterator[int]:
-    """Yield the text characters of the conversation at the start of a trace and after each of its rounds."""
-    total = _text(trace.start)
-    yield total
-    for round in trace.rounds:
-        cuts = [edit for edit in round.edits if isinstance(edit, TruncateText)]
-        if len(cuts) == len(round.edits):
-            total += sum(len(edit.after) - len(edit.before) for edit in cuts)
-        else:
-            total = _text(round.messages)
-        yield total
+    found: list[Setting] = []
+    for setting in settings(sessions, counter, rule, values, manager):
+        found.append(setting)
+        if progress is not None:
+            progress(len(found), len(values) * len(sessions))
+    return Tuning.of(rule, found)
 
 
 def text_lengths(messages: Conversation) -> tuple[int, ...]:
@@ -178,13 +192,8 @@ def text_lengths(messages: Conversation) -> tuple[int, ...]:
     return tuple(len(slot.text) for slot in reachable_texts(messages))
 
 
-def _text(messages: Conversation) -> int:
-    return sum(len(slot.text) for message in messages for slot in text_slots(message))
-
-
 def _row(setting: Setting, budget: int) -> dict[str, object]:
-    rounds = setting.rounds_to_fit(budget)
-    reached = rounds if rounds is not None else len(setting.tokens) - 1
+    rounds, reached = setting.rounds_to_fit(budget), setting.reached(budget)
     return {
         "session": setting.session,
         "rule": setting.rule,
@@ -199,5 +208,9 @@ def _row(setting: Setting, budget: int) -> dict[str, object]:
 
 def _rounded(value: float) -> int:
     """Round to two digits that a person would type."""
-    step = 10 ** max(0, len(str(int(value))) - 2)
+    step: int = 10 ** max(0, len(str(int(value))) - 2)
     return max(1, round(value / step) * step)
+
+
+def _calls(count: int) -> str:
+    return f"{count:,} refused call{'' if count == 1 else 's'}"

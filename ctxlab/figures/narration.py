@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ctxlab.edits import CollapseTexts, DropMessages, Edit, Summarize, TruncateText
+from ctxlab.fallback import characters
 from ctxlab.forecast import full_trace
 from ctxlab.messages import Conversation, text_slots
 from ctxlab.reduction import Trace
 from ctxlab.summarizing import Summarizing
 from ctxlab.tokens import TokenCounter
 from ctxlab.truncation import Truncation, reachable_texts, round_size
-from ctxlab.tuning import characters
 
 
 def narrate(trace: Trace, truncation: Truncation | None = None) -> tuple[tuple[str, str, str], ...]:
