@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import Any
 
 from ctxlab.edits import DropMessages
-from ctxlab.invariants import broken_rules
+from ctxlab.invariants import broken_cases
 from ctxlab.messages import Conversation, is_pinned
 from ctxlab.survey import Survey
 from ctxlab.tokens import TokenCounter
@@ -57,8 +57,8 @@ def trim_points(
 
 
 def breaks(messages: Conversation, kept: Iterable[int]) -> bool:
-    """Say whether keeping only these messages breaks a rule that the whole conversation keeps."""
-    return bool(broken_rules(tuple(messages[index] for index in kept)) - broken_rules(messages))
+    """Say whether keeping only these messages breaks for some provider what the whole conversation does not."""
+    return bool(broken_cases(tuple(messages[index] for index in kept)) - broken_cases(messages))
 
 
 def image_text(image: Any, name_source: bool) -> str:
@@ -89,9 +89,9 @@ class _Ground:
         self._surveyed = 0
 
     @cached_property
-    def broken(self) -> frozenset[str]:
-        """The rules that the whole conversation breaks already."""
-        return broken_rules(self.messages)
+    def broken(self) -> frozenset[tuple[str, str, str]]:
+        """What the whole conversation breaks already, whoever may mind."""
+        return broken_cases(self.messages)
 
     @cached_property
     def tokens(self) -> list[int]:
@@ -126,7 +126,7 @@ class _Ground:
             return Rejection.NOTHING_DROPPED
         # Behind the seam nothing changes, so the front and the pair that it meets are all that can break.
         seam = (*(self.messages[kept] for kept in front), *self.messages[index : index + 2])
-        broken = broken_rules(seam)
+        broken = broken_cases(seam)
         if broken and broken - self.broken:
             return Rejection.BREAKS_A_RULE
         if self.budget is not None and not any_size:

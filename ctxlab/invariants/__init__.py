@@ -7,6 +7,7 @@ from ctxlab.invariants.catalogue import CONVERSATION_RULES, REDUCTION_RULES, RUL
 from ctxlab.invariants.judging import (
     Judgement,
     Verdict,
+    broken_cases,
     broken_rules,
     new_violations,
     reduction_violations,
@@ -33,6 +34,7 @@ __all__ = [
     "Verdict",
     "View",
     "Violation",
+    "broken_cases",
     "broken_rules",
     "look",
     "new_violations",

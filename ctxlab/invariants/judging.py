@@ -5,12 +5,13 @@ A verdict is about a conversation as history: whether it ends well is not judged
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from ctxlab.invariants.catalogue import CONVERSATION_RULES, REDUCTION_RULES
 from ctxlab.invariants.provider_rules import CHECKS, Limits
 from ctxlab.invariants.reductions import Reduction
 from ctxlab.invariants.rules import Violation
-from ctxlab.invariants.turns import View, look, role_of
+from ctxlab.invariants.turns import Merging, View, look, role_of
 from ctxlab.messages import Message
 from ctxlab.providers import Cell, Profile, Status, profile, providers
 
@@ -103,6 +104,23 @@ def broken_rules(messages: Sequence[Message], head: int | None = None) -> frozen
         for rule in CONVERSATION_RULES.values()
         if any(head is None or breach.index < head for breach in rule.check(view))
     )
+
+
+def broken_cases(messages: Sequence[Message]) -> frozenset[tuple[Merging, str, str]]:
+    """Return all that any provider could mind: grouping, rule and case of each breach, rules of single providers too.
+
+    A conversation whose broken cases are all among those of another is refused by no provider for a new reason; how
+    ids are formed and which blocks can be sent is left out, since no reduction changes that.
+    """
+    nothing_limited = Limits(".*")
+    found: set[tuple[Merging, str, str]] = set()
+    for merging in get_args(Merging):
+        view = look(messages, merging)
+        for rule in CONVERSATION_RULES.values():
+            found |= {(merging, breach.rule, breach.case) for breach in rule.check(view)}
+        for check in CHECKS.values():
+            found |= {(merging, breach.rule, breach.case) for breach in check(view, nothing_limited)}
+    return frozenset(found)
 
 
 def reduction_violations(reduction: Reduction) -> tuple[Violation, ...]:
