@@ -1,10 +1,15 @@
 """What every test may ask for. A test that lacks something from outside skips with a reason, but fails under CI."""
 
 import os
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.sdk.released import ReleasedSdk
+from tests.sdk.wheels import WheelError
 
 PROJECT = Path(__file__).parents[1]
 
@@ -28,3 +33,22 @@ def shared() -> Path:
     folder = PROJECT.parent / "shared"
     need(folder.is_dir(), "../shared, where recorded sessions are kept, is not there")
     return folder
+
+
+@pytest.fixture(scope="session")
+def released() -> Iterator[Callable[[str], ReleasedSdk]]:
+    """The released SDKs, each started when it is first asked for: ``released("1.35.0")``."""
+    running: dict[str, ReleasedSdk] = {}
+
+    def sdk(version: str) -> ReleasedSdk:
+        if version not in running:
+            need(find_spec("strands"), "the SDK's own dependencies are not installed: pip install 'ctxlab[strands]'")
+            try:
+                running[version] = ReleasedSdk(version)
+            except WheelError as error:
+                need(False, f"the wheel of strands-agents {version} cannot be had: {error}")
+        return running[version]
+
+    yield sdk
+    for worker in running.values():
+        worker.close()

@@ -1,0 +1,1 @@
+"""The released Strands Agents SDKs, each run from its own wheel in a process of its own."""

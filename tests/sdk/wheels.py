@@ -1,0 +1,45 @@
+"""Wheels of released SDKs: fetched once from the package registry, unpacked side by side, and kept between runs.
+
+Nothing is installed: a wheel's folder is put in front of the path of the process that is to run that release.
+"""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+CACHE = Path(__file__).parents[2] / ".cache" / "sdk"
+DISTRIBUTION = "strands-agents"
+
+
+class WheelError(Exception):
+    """A wheel that cannot be had, with what pip said."""
+
+
+def unpacked(version: str) -> Path:
+    """Return the folder that holds the package of a release, fetching it where it is not there yet."""
+    folder = CACHE / version
+    if not (folder / "strands" / "__init__.py").is_file():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
+            wheel = _download(version, Path(scratch))
+            whole = Path(scratch) / "whole"
+            with zipfile.ZipFile(wheel) as archive:
+                archive.extractall(whole)
+            # Renamed only when complete, so that a run that was stopped leaves nothing half unpacked.
+            if folder.exists():
+                shutil.rmtree(folder)
+            whole.rename(folder)
+    return folder
+
+
+def _download(version: str, folder: Path) -> Path:
+    # Older releases are older than the environment's dependencies, hence without them.
+    wanted = [f"{DISTRIBUTION}=={version}", "--no-deps", "--only-binary", ":all:", "--dest", str(folder)]
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", *wanted]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    if answer.returncode:
+        raise WheelError(answer.stderr.strip() or f"pip download ended with {answer.returncode}")
+    return next(folder.glob("*.whl"))
