@@ -139,8 +139,9 @@ def test_what_the_sdk_repaired_has_no_orphans_left_but_repeated_ids() -> None:
 def test_blank_text_of_the_assistant_is_repaired_before_sending_and_that_of_the_user_is_not() -> None:
     from strands.event_loop.streaming import _normalize_messages
 
-    sent = _normalize_messages(deepcopy([assistant(" "), user(" "), message("assistant")]))  # type: ignore[list-item]
-    assert [breach.index for breach in violations(tuple(sent)) if breach.rule == "legal-blocks"] == [1]  # type: ignore[arg-type]
+    stored: Any = [assistant(" "), user(" "), message("assistant")]
+    sent: Any = _normalize_messages(stored)
+    assert [breach.index for breach in violations(tuple(sent)) if breach.rule == "legal-blocks"] == [1]
 
 
 # The SDK's adapters: what they send, judged by the types of the providers' own packages
@@ -148,22 +149,22 @@ def test_blank_text_of_the_assistant_is_repaired_before_sending_and_that_of_the_
 
 def sent_to(provider: str, messages: Conversation) -> list[Any]:
     """What the SDK's adapter sends for these messages."""
-    given = deepcopy(list(messages))
+    given: Any = deepcopy(list(messages))  # the SDK has message types of its own
     sent: list[Any]
     if provider == "anthropic":
         from strands.models.anthropic import AnthropicModel
 
         sent = AnthropicModel(client_args={"api_key": "none"}, model_id="any", max_tokens=1)._format_request_messages(
-            given  # type: ignore[arg-type]
+            given
         )
     elif provider == "openai-chat":
         from strands.models.openai import OpenAIModel
 
-        sent = OpenAIModel.format_request_messages(given)  # type: ignore[arg-type]
+        sent = OpenAIModel.format_request_messages(given)
     else:
         from strands.models.openai_responses import OpenAIResponsesModel
 
-        sent = OpenAIResponsesModel._format_request_messages(given)  # type: ignore[arg-type]
+        sent = OpenAIResponsesModel._format_request_messages(given)
     return sent
 
 
