@@ -260,6 +260,14 @@ def test_unknown_keys_survive(tmp_path: Path) -> None:
     assert of(tmp_path, odd).messages[0] == odd
 
 
+def test_a_hostile_file_name_does_not_reach_the_terminal(tmp_path: Path) -> None:
+    name = "\x1b[31m\n\u202e.json"
+    folder = write_folder(tmp_path, review())
+    written(folder / "agents" / "agent_default" / "messages", "{}", name)
+    assert str(noted(load(folder), "no message_N.json")).isprintable()
+    assert refusal(written(tmp_path, "{", name)).isprintable()
+
+
 def test_a_note_is_one_line_without_control_or_bidi_characters(tmp_path: Path) -> None:
     session = of(tmp_path, message("\x1b[31m\n\u202e"))
     note = str(noted(session, "neither user nor assistant"))
@@ -319,7 +327,63 @@ def test_a_request_says_that_its_system_prompt_and_tools_are_not_counted(tmp_pat
     assert noted(session, "a toolConfig is there, but is no message")
 
 
+def test_lines_in_the_envelope_of_another_tool_are_refused_whatever_is_inside(tmp_path: Path) -> None:
+    lines = [{"type": "turn", "message": HELLO}, {"type": "turn", "message": assistant("ok")}]
+    assert "no format that ctxlab reads" in refusal(written(tmp_path, "\n".join(map(stored, lines))))
+
+
 # Folders.
+
+
+def snapshot(*messages: Any, **more: Any) -> str:
+    return stored(
+        {"scope": "agent", "schema_version": "1.0", "created_at": "now", "data": {"messages": messages}, **more}
+    )
+
+
+def write_snapshots(folder: Path, count: int) -> Path:
+    """Write a snapshots folder with a latest one of ``count`` messages and a history that grows towards it."""
+    history = folder / "immutable_history"
+    history.mkdir(parents=True)
+    (folder / "snapshot_latest.json").write_text(snapshot(*[HELLO] * count))
+    for number in range(1, count + 1):
+        (history / f"snapshot_{number:04}.json").write_text(snapshot(*[HELLO] * number))
+    return folder
+
+
+def test_of_a_long_history_the_newest_fifty_snapshots_are_views(tmp_path: Path) -> None:
+    session = load(write_snapshots(tmp_path, 53))
+    assert list(session.views)[:3] == ["live", "history 53", "history 52"]
+    assert list(session.views)[-1] == "history 4"
+    assert len(session.views["history 4"]) == 4
+    assert noted(session, "an older snapshot", "snapshot_0001.json", "(3 times").kind == "skipped"
+
+
+def test_a_broken_snapshot_of_the_history_is_left_out(tmp_path: Path) -> None:
+    folder = write_snapshots(tmp_path, 3)
+    (folder / "immutable_history" / "snapshot_0002.json").write_text("{")
+    session = load(folder)
+    assert list(session.views) == ["live", "history 3", "history 1"]
+    assert noted(session, "snapshot_0002.json").kind == "skipped"
+
+
+def test_a_snapshot_of_another_version_is_read_and_one_of_a_graph_is_refused(tmp_path: Path) -> None:
+    session = load(written(tmp_path, snapshot(HELLO, schema_version="2.0")))
+    assert session.messages == (HELLO,)
+    assert noted(session, "another version", "2.0")
+    assert "no format" in refusal(
+        written(tmp_path, stored({"scope": "multiAgent", "schema_version": "1.0", "data": {}}))
+    )
+
+
+def test_a_folder_that_two_formats_fit_is_refused_until_one_is_named(tmp_path: Path) -> None:
+    write_folder(tmp_path, review())
+    write_snapshots(tmp_path / "session" / "s" / "scopes" / "agent" / "a" / "snapshots", 1)
+    words = refusal(tmp_path)
+    assert "2 formats fit" in words
+    assert "format='strands-session' or format='strands-snapshot'" in words
+    assert load(tmp_path, format="strands-session").messages == review()
+    assert load(tmp_path, format="strands-snapshot").messages == (HELLO,)
 
 
 def test_messages_are_ordered_by_number_and_gaps_are_legal_and_noted(tmp_path: Path) -> None:
@@ -407,17 +471,17 @@ def test_tool_blocks_without_partner_in_the_live_view_are_said_to_be_rewritten_a
 
 
 def test_of_several_agents_the_one_with_the_most_messages_is_shown_and_the_others_are_views(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path, [HELLO], agent="small")
+    folder = write_folder(tmp_path, [HELLO], agent="a-small")
     write_folder(tmp_path / "other", review(), agent="big")
     (tmp_path / "other" / "session_s" / "agents" / "agent_big").rename(folder / "agents" / "agent_big")
     session = load(folder)
     assert session.agent_id == "big"
-    assert list(session.views) == ["live", "stored", "small: live", "small: stored"]
-    assert noted(session, "2 agents", "big (8), small (1)")
-    other = session.with_view("small: stored")
-    assert (other.agent_id, other.messages) == ("small", (HELLO,))
+    assert list(session.views) == ["live", "stored", "a-small: live", "a-small: stored"]
+    assert noted(session, "2 agents", "big (8), a-small (1)")
+    other = session.with_view("a-small: stored")
+    assert (other.agent_id, other.messages) == ("a-small", (HELLO,))
     assert other.notes[1:] == session.notes[1:]
-    assert load(folder / "agents" / "agent_small").messages == (HELLO,)
+    assert load(folder / "agents" / "agent_a-small").messages == (HELLO,)
     with pytest.raises(ValueError, match="no view 'tiny'"):
         session.with_view("tiny")
 
