@@ -76,7 +76,7 @@ def test_another_encoding_is_refused_with_the_line_and_the_byte(tmp_path: Path) 
         (b"[" * 10_000 + b"]" * 10_000, "nested deeper than 200 levels"),
         (b'{"a":' * 10_000 + b"1" + b"}" * 10_000, "nested deeper than 200 levels"),
         (b"[" * 300 + b"]" * 300, "nested deeper than 200 levels"),
-        (b"[" * 100_000, "not JSON"),
+        (b"[" * 100_000, "top level: nested deeper than 200 levels"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_its_place(tmp_path: Path, content: bytes, words: str) -> None:

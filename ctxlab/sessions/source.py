@@ -58,7 +58,7 @@ def open_source(path: "str | os.PathLike[str]") -> Source:
         records = _records(text, parser, book)
         if records:
             return Source(named, book, records=records)
-        reason = f"not JSON ({fault.reason}), and not JSONL either"
+        reason = f"not JSON ({fault.reason}), and not JSONL either" if fault.line else fault.reason
         raise SessionFormatError(named, _place(fault), reason, "Is the file complete, and is it a session?") from None
 
 
