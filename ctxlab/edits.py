@@ -169,21 +169,24 @@ class DropMessages:
 
 @dataclass(frozen=True, slots=True)
 class Summarize:
-    """The messages ``indices`` of the first ``split_point`` replaced by one summary; pinned ones stay before it."""
+    """The messages ``indices`` of the first ``split_point`` replaced by one summary; pinned ones stay before it.
+
+    ``asked`` says that a model was asked for it: in a real agent, never in the lab.
+    """
 
     indices: tuple[int, ...]
     split_point: int
     summary: Message
     tokens: TokenChange | None = None
+    asked: bool = False
 
     @property
     def sentence(self) -> str:
         """What this edit does, in words."""
         length = sum(len(slot.text) for slot in text_slots(self.summary))
-        return (
-            f"{len(self.indices):,} of the oldest {self.split_point:,} messages become one summary "
-            f"(a stand-in of {length:,} characters; no model was asked)."
-        )
+        size = f"{length:,} characters"
+        by = f"{size}, by a model" if self.asked else f"a stand-in of {size}; no model was asked"
+        return f"{len(self.indices):,} of the oldest {self.split_point:,} messages become one summary ({by})."
 
 
 Edit = Pin | TruncateText | ReplaceImage | ReplaceResult | CollapseTexts | DropMessages | Summarize
