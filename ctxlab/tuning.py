@@ -53,13 +53,18 @@ class Tuning:
 
     @classmethod
     def of(cls, rule: Rule, settings: Sequence[Setting]) -> "Tuning":
-        """Return the tuning that these settings make. Raises ValueError where there are none."""
-        if not settings:
-            raise ValueError("nothing was tried: there is no session, or no preserve_chars")
+        """Return the tuning that settings make, without a last value that not every session was asked for.
+
+        Raises ValueError where there are none.
+        """
         by_value: dict[int, list[Setting]] = {}
         for setting in settings:
             by_value.setdefault(setting.preserve_chars, []).append(setting)
-        return cls(rule, {value: tuple(by_value[value]) for value in sorted(by_value)})
+        count = max(map(len, by_value.values()), default=0)
+        complete = {value: tuple(by_value[value]) for value in sorted(by_value) if len(by_value[value]) == count}
+        if not complete:
+            raise ValueError("nothing was tried: there is no session, or no preserve_chars")
+        return cls(rule, complete)
 
     @property
     def settings(self) -> tuple[Setting, ...]:
@@ -148,6 +153,14 @@ def preserve_grid(sessions: Sequence[Sequence[Message]], count: int = 100) -> tu
     return tuple(sorted({_rounded(lowest * ratio**step) for step in range(count)} | {2000}))
 
 
+def coarse_first(values: Sequence[int]) -> tuple[int, ...]:
+    """Return the values in an order in which every beginning is spread over all of them: every 16th, every 8th, …"""
+    order: dict[int, None] = {}
+    for step in (16, 8, 4, 2, 1):
+        order |= dict.fromkeys(values[::step])
+    return tuple(order)
+
+
 def settings(
     sessions: Mapping[str, Conversation],
     counter: TokenCounter,
@@ -155,15 +168,15 @@ def settings(
     values: Sequence[int] | None = None,
     manager: Summarizing | None = None,
 ) -> Iterator[Setting]:
-    """Yield what every preserve_chars of ``values`` does to every session, one after the other.
+    """Yield what each preserve_chars of ``values``, in that order, does to every session.
 
     ``manager`` gives the other parameters of summarizing. Whoever stops asking stops the work.
     """
     values = preserve_grid(list(sessions.values())) if values is None else values
-    for name, messages in sessions.items():
-        shared = Shared(name, messages, manager or Summarizing(), counter)
-        for value in values:
-            yield shared.setting(Truncation(value, rule))
+    shared = [Shared(name, messages, manager or Summarizing(), counter) for name, messages in sessions.items()]
+    for value in values:
+        for session in shared:
+            yield session.setting(Truncation(value, rule))
 
 
 def tune(

@@ -68,7 +68,7 @@ def animation(
         "categories": list(COST_KINDS),
         "reasons": [reason.text for reason in REASONS],
         "turn": PassedOver.NOT_ITS_TURN.text,
-        "fallback": truncation is not None,
+        "fallback": truncation is not None and truncation.rule != "collapse",
         "hidden": sum(len(run) for run in runs if len(run) > 1),
         "groups": {
             "message": [-1 if group.message is None else group.message for group in groups],

@@ -9,7 +9,7 @@ from dataclasses import replace
 from ctxlab.edits import CollapseTexts, DropMessages, Edit, Summarize, TruncateText
 from ctxlab.fallback import characters
 from ctxlab.forecast import full_trace
-from ctxlab.messages import Conversation, text_slots
+from ctxlab.messages import Conversation, blocks, result_items, text_slots
 from ctxlab.reduction import Trace
 from ctxlab.summarizing import Summarizing
 from ctxlab.tokens import TokenCounter
@@ -84,6 +84,33 @@ def beside(messages: Conversation, manager: Summarizing, budget: int, counter: T
     size = f"{other.threshold:,} characters"
     how = f"{len(touched):,} of {blocks:,} blocks cut" if touched else f"no block is longer than {size}, 0 cut"
     return f"Under {name}: {how}, {trace.outcome}: “{trace.error}”."
+
+
+def risk(trace: Trace) -> str:
+    """Say what collapsing takes away besides length, and why that is riskier than a cut; empty where nothing was."""
+    collapsed = [edit for edit in trace.edits if isinstance(edit, CollapseTexts)]
+    if not collapsed:
+        return ""
+    removed = sum(len(edit.removed) for edit in collapsed)
+    inside = sum(item is not None for edit in collapsed for _, item in edit.removed)
+    emptied = _empty_results(trace.final) - _empty_results(trace.start)
+    text = f"Collapsing removes {_count(removed, 'block')}"
+    if not inside:
+        return f"{text}, so the message no longer has the shape that it was sent with; a cut keeps every block."
+    return (
+        f"{text}, {inside:,} of them inside tool results, and leaves {_count(emptied, 'tool result')} without content, "
+        "which some providers refuse. The preview stands in the first result and mixes the answers of several calls; a "
+        "cut keeps every block where it was."
+    )
+
+
+def _empty_results(messages: Conversation) -> int:
+    return sum(
+        1
+        for message in messages
+        for block in blocks(message)
+        if isinstance(block, dict) and "toolResult" in block and not result_items(block)
+    )
 
 
 def _count(number: int, thing: str) -> str:

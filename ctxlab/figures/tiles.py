@@ -155,7 +155,9 @@ class Board:
     def _why(self, length: int, pinned: bool) -> PassedOver | None:
         if pinned:
             return PassedOver.PINNED
-        return self._truncation.passed_over(length) if self._truncation else None
+        # Collapsing looks at a message as a whole, so that no text has a reason of its own.
+        alone = self._truncation is not None and self._truncation.rule != "collapse"
+        return self._truncation.passed_over(length) if self._truncation and alone else None
 
     def _play(self, edit: Edit) -> None:
         match edit:

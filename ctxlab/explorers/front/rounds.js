@@ -4,7 +4,8 @@
 // off the clock at each animation frame, so a slow browser drops frames and nothing is ever queued. No rule lives
 // here: the record says what each edit made of each tile. Session text only ever becomes textContent.
 //
-// renderRounds({record, el, on}) needs no kernel and returns {seek, focusMessage, setRecord, destroy}.
+// renderRounds({record, el, on}) needs no kernel and returns {seek, focusMessage, setRecord, destroy}. The file parts.js
+// stands before this one.
 
 const VERSION = 1;
 const [CUT, REPLACED, COLLAPSED, PINNED, DROPPED, SUMMARIZED, REMOVED, BORN] = [0, 1, 2, 3, 4, 5, 6, 7];
@@ -17,31 +18,6 @@ const ROUND_SECONDS = 1.6; // a round takes this long, however many edits it has
 const LONGEST_SHOW = 60; // seconds for a whole trace at normal speed
 const HOLD = 0.25; // the part of a round in which its result stands still
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
-const SVG = "http://www.w3.org/2000/svg";
-const number = new Intl.NumberFormat("en-US");
-const few = (value) => number.format(value);
-const short = (value) => value >= 1e6 ? `${+(value / 1e6).toFixed(1)}M` : value >= 1e4 ? `${Math.round(value / 1e3)}k`
-  : value >= 1e3 ? `${+(value / 1e3).toFixed(1)}k` : `${Math.round(value)}`;
-const plural = (count, thing) => `${few(count)} ${thing}${count === 1 ? "" : "s"}`;
-
-function make(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name === "text") node.textContent = value;
-    else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value !== false && value != null) node.setAttribute(name, value === true ? "" : value);
-  }
-  node.append(...children);
-  return node;
-}
-
-function draw(tag, attributes = {}, text = null) {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  if (text !== null) node.textContent = text;
-  return node;
-}
-
 // ---------------------------------------------------------------------------------------------- the record, indexed
 
 // Looks up what a tile is at a position; moving the position costs as much as there are changes between.
@@ -452,11 +428,6 @@ class Curves {
   }
 }
 
-function nice(step) {
-  const power = 10 ** Math.floor(Math.log10(Math.max(1, step)));
-  return power * ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= step) ?? 10);
-}
-
 // ------------------------------------------------------------------------------------------------ the text in focus
 
 // Pieces of the excerpt between two places of the original, with what is not sent named as a gap.
@@ -553,7 +524,8 @@ export function renderRounds({ record, el, on = {} }) {
   const beside = make("p", { class: "beside" });
   const after = make("span");
   const state = make("p", { class: "state" }, lead, " ", words, " ", after);
-  const say = make("div", { class: "say" }, state, forecast, beside);
+  const risk = make("p", { class: "risk" });
+  const say = make("div", { class: "say" }, state, forecast, beside, risk);
   const counters = make("div", { class: "counters", "aria-hidden": "true" });
   const counter = (name) => {
     const value = make("b");
@@ -571,7 +543,7 @@ export function renderRounds({ record, el, on = {} }) {
   const text = make("div", { class: "text", tabindex: 0, role: "region", "aria-label": "Text of the block in focus", dir: "ltr" });
   const caption = make("p", { class: "caption", id: `${id}-caption` });
   const spoken = make("div", { class: "spoken", role: "status", "aria-live": "polite" });
-  const root = make("section", { class: "ctx-rounds", "aria-label": "Rounds", "data-lm-suppress-shortcuts": "true" },
+  const root = make("section", { class: "ctx ctx-rounds", "aria-label": "Rounds", "data-lm-suppress-shortcuts": "true" },
     make("div", { class: "bar" },
       button("Back to the start", "|◀", () => jump(0)),
       button("Back one round", "◀ round", () => jump(roundStart())),
@@ -664,7 +636,8 @@ export function renderRounds({ record, el, on = {} }) {
     const { steps, rounds, budget } = reel.record;
     const round = reel.roundOf(fraction > 0 ? step + 1 : step);
     if (following) {
-      const changed = reel.changes[reel.pointer + (fraction > 0 ? 0 : -1)];
+      // The block that is being cut or was cut last; at the start the one that comes first.
+      const changed = reel.changes[Math.max(0, reel.pointer + (fraction > 0 ? 0 : -1))];
       if (changed) focus = changed[1];
     }
     board.paint(reel, fraction, round, focus);
@@ -852,6 +825,7 @@ export function renderRounds({ record, el, on = {} }) {
     slider.disabled = play.disabled = !reel.last;
     put(forecast, next.forecast ? `Forecast: ${next.forecast}` : "");
     put(beside, next.beside ?? "");
+    put(risk, next.risk ?? "");
     say.dataset.outcome = next.outcome;
     const ends = next.rounds.end;
     position = atEnd ? reel.last : ends[Math.min(round, ends.length - 1)];
@@ -877,8 +851,7 @@ export function renderRounds({ record, el, on = {} }) {
   el.append(root);
   const resized = new ResizeObserver(() => size());
   resized.observe(left);
-  const themed = new MutationObserver(() => { if (board.layout) { board.readColours(); show(); } });
-  themed.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-jp-theme-name", "class"] });
+  const unwatch = watchTheme(() => { if (board.layout) { board.readColours(); show(); } });
   document.addEventListener("visibilitychange", hidden);
   setRecord(record);
 
@@ -890,7 +863,7 @@ export function renderRounds({ record, el, on = {} }) {
       playing = false;
       cancelAnimationFrame(frame);
       resized.disconnect();
-      themed.disconnect();
+      unwatch();
       document.removeEventListener("visibilitychange", hidden);
       root.remove();
     },
@@ -905,17 +878,25 @@ export default {
       model.set(name, value);
       model.save_changes();
     };
+    const error = make("p", { class: "error", role: "alert" });
+    const knobs = model.get("dials") ? dials({ values: [], most: 0, chosen: (name, value) => send(name)(value) }) : null;
+    const turn = () => {
+      knobs?.scale(model.get("values"), model.get("most"));
+      knobs?.show({ rule: model.get("rule"), preserve_chars: model.get("preserve_chars"), budget: model.get("budget") });
+      error.textContent = model.get("error");
+    };
+    el.append(make("div", { class: "ctx", "data-lm-suppress-shortcuts": "true" }, ...(knobs ? [knobs.el] : []), error));
+    turn();
     const player = renderRounds({ record: read(), el, on: { position: send("position"), message: send("message") } });
-    const redo = () => player.setRecord(read());
-    const move = () => player.seek(model.get("position"));
-    const turn = () => player.focusMessage(model.get("message"));
-    model.on("change:record", redo);
-    model.on("change:position", move);
-    model.on("change:message", turn);
+    const heard = {
+      "change:record": () => player.setRecord(read()),
+      "change:position": () => player.seek(model.get("position")),
+      "change:message": () => player.focusMessage(model.get("message")),
+      ...Object.fromEntries(["rule", "preserve_chars", "budget", "values", "most", "error"].map((name) => [`change:${name}`, turn])),
+    };
+    for (const [event, hear] of Object.entries(heard)) model.on(event, hear);
     return () => {
-      model.off("change:record", redo);
-      model.off("change:position", move);
-      model.off("change:message", turn);
+      for (const [event, hear] of Object.entries(heard)) model.off(event, hear);
       player.destroy();
     };
   },
