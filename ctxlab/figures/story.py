@@ -1,0 +1,123 @@
+"""What happens to a session under a policy and a budget, in a few sentences computed from the trace.
+
+Plain text: whoever shows it escapes it. Nothing is drawn and no rule is repeated here.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from ctxlab.edits import DropMessages, Pin, ReplaceImage, ReplaceResult, Summarize, TruncateText
+from ctxlab.figures.history import local_place
+from ctxlab.figures.moment import Moment
+from ctxlab.figures.words import plural
+from ctxlab.reduction import Trace
+
+Tone = Literal["fits", "reduced", "stuck"]
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """The headline, what follows it, and the tone in which to show both."""
+
+    tone: Tone
+    headline: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.headline} {self.text}"
+
+
+def story(trace: Trace, policy: str, moment: Moment) -> Story:
+    """Tell a trace of the policy named ``policy``; ``moment`` is the end of the trace."""
+    total, budget = trace.tokens[0], trace.budget
+    count = plural(len(trace.start), "message")
+    if total <= budget:
+        spare = f"{budget - total:,} to spare"
+        return Story("fits", "Fits.", f"{count}, {total:,} tokens, budget {budget:,}: {spare}. Nothing has to go.")
+    over = f"{count}, {total:,} tokens, budget {budget:,}, over by {total - budget:,}."
+    if trace.outcome == "fits":
+        said = [over, _reduced(trace, policy, moment), *_passed_over(moment)]
+        return Story("reduced", "Does not fit.", " ".join(said))
+    return Story("stuck", "Does not fit, and gets stuck.", " ".join([over, _stuck(trace, policy), *_why(moment)]))
+
+
+def step_sentence(moment: Moment) -> str:
+    """Say what the last edit of a moment did, with its message as the timeline counts where that differs."""
+    history = moment.subject.history
+    if moment.edit == 0:
+        return "The session as it is; nothing has been done yet."
+    edit, place = history.edits[moment.edit - 1], history.places[moment.edit - 1]
+    local = local_place(edit)
+    where = f" (Counted from what is left; message {place:,} of the timeline.)" if local != place else ""
+    saved = f" {moment.tokens:,} tokens are left."
+    return f"{edit.sentence}{where}{saved}"
+
+
+def _deeds(trace: Trace) -> Iterator[str]:
+    """Yield what a trace does, in the order of first doing."""
+    edits = trace.edits
+    kinds = Counter(type(edit) for edit in edits)
+    inside = sum(isinstance(edit, TruncateText) and edit.item is not None for edit in edits)
+    images, results = kinds[ReplaceImage], kinds[ReplaceResult]
+    if kinds[Pin]:
+        yield "pins the first messages"
+    if inside:
+        yield f"shortens {plural(inside, 'tool result')}"
+    if kinds[TruncateText] > inside:
+        yield f"shortens {plural(kinds[TruncateText] - inside, 'text')}"
+    if images:
+        yield f"replaces {plural(images, 'image')}"
+    if results:
+        yield f"throws {plural(results, 'tool result')} away"
+    if kinds[Summarize]:
+        yield f"summarizes {plural(kinds[Summarize], 'time')}"
+    cuts = [edit for edit in edits if isinstance(edit, DropMessages)]
+    if len(cuts) == 1:
+        yield "cuts"
+    elif cuts:
+        yield f"cuts {len(cuts):,} times"
+
+
+def _reduced(trace: Trace, policy: str, moment: Moment) -> str:
+    *first, last = list(_deeds(trace)) or ["does nothing"]
+    deeds = f"{', '.join(first)} and {last}" if first else last
+    cut = moment.cut
+    where = f"{' at' if not deeds.endswith('times') else ', last at'} message {cut.index:,}" if cut else ""
+    calls = plural(trace.refused_calls, "refused call")
+    stay = f"{plural(moment.staying, 'message')} and {moment.tokens:,} tokens stay"
+    return f"{policy} {deeds}{where}: {stay}, after {calls}."
+
+
+def _stuck(trace: Trace, policy: str) -> str:
+    deeds = list(_deeds(trace))
+    left = trace.tokens[-1]
+    first = f"{policy} {' and '.join(deeds)}, then" if deeds else policy
+    words = f"says “{trace.error}”" if trace.outcome == "stuck" else f"gives up: {trace.error}"
+    return f"{first} {words} {left:,} tokens are left, {left - trace.budget:,} above the budget."
+
+
+def _why(moment: Moment) -> Iterator[str]:
+    """Say why no index is taken at the end of a stuck trace: the reason that is given most often."""
+    if moment.start is None:
+        return
+    after = moment.subject.points[moment.start :]
+    if not after:
+        yield f"The search would start at {moment.start:,}, behind the last message."
+        return
+    reasons = Counter(point.reason for point in after if point.reason is not None)
+    if reasons and not any(point.kind for point in after):
+        yield f"From {moment.start:,} on, where the search starts, every message is refused:"
+        yield "; ".join(f"{count:,} × {reason.text}" for reason, count in reasons.most_common(3)) + "."
+
+
+def _passed_over(moment: Moment) -> Iterator[str]:
+    """Say which earlier tool pair would have fitted too, where a later plain user message was taken."""
+    cut = moment.cut
+    if cut is None or cut.kind != "user":
+        return
+    pairs = (point.index for point in moment.subject.points[cut.start : cut.index] if point.kind == "tool_pair")
+    earlier = next((index for index in pairs if moment.fits(index)), None)
+    if earlier is not None:
+        yield f"The first tool pair that fits would be {earlier:,}; a plain user message wins over it."
