@@ -1,0 +1,139 @@
+"""`Explorer`: the controls, the timeline, the player and the tabs as one widget.
+
+Data flows one way: controls change the state in the store, the finder finds what follows, the views show it. A new tab
+is a view with a name, added to `tabs`. No rule lives here, and nothing is drawn here.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import ipywidgets
+
+from ctxlab.explorers.budget_bar import BudgetBar
+from ctxlab.explorers.findings import Finder, Findings
+from ctxlab.explorers.front_end import Page
+from ctxlab.explorers.library import SAMPLE, Library
+from ctxlab.explorers.message import MessageView
+from ctxlab.explorers.names import NAMES
+from ctxlab.explorers.player import Player
+from ctxlab.explorers.policy_bar import PolicyBar
+from ctxlab.explorers.session_bar import SessionBar
+from ctxlab.explorers.sight import Sight
+from ctxlab.explorers.state import Policy, State, Store
+from ctxlab.explorers.summary import Errors, Progress, Summary
+from ctxlab.explorers.timeline_view import TimelineView
+from ctxlab.explorers.view import View, set_value
+from ctxlab.explorers.why import Why
+from ctxlab.releases import NEWEST
+from ctxlab.sessions import Session
+from ctxlab.vocabularies import counter as counter_of
+
+
+class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
+    """Explore a session: a Session, a path, or None for the first sample.
+
+    The keywords choose what is shown first; everything can be changed on the screen. ``budget`` is in tokens (default:
+    half of what the session costs), ``policy`` is "release" or "careful". Raises what loading the session raises.
+    """
+
+    def __init__(
+        self,
+        session: "Session | str | os.PathLike[str] | None" = None,
+        *,
+        budget: int | None = None,
+        counter: str = "cl100k_base",
+        policy: Any = "release",
+        release: str = NEWEST,
+        window_size: int = 40,
+        should_truncate_results: bool = True,
+        pin_first: int | None = None,
+    ) -> None:
+        self.library = Library()
+        self.progress, self.errors = Progress(), Errors()
+        self.finder = Finder(self.library, self.progress.report)
+        source = self._source(session)
+        chosen = Policy(policy, release, window_size, should_truncate_results, pin_first or 0)
+        state = self._opened(source, State(source, "", 0, counter, chosen))
+        self.store = Store(state if budget is None else replace(state, budget=budget))
+        self.findings: Findings = self.finder(self.store.state)
+        self.page = Page(names=[list(name) for name in NAMES])
+        self.timeline = TimelineView(self.store, self.guarded)
+        self.player = Player(self.store, self.guarded)
+        self.session_bar = SessionBar(self.store, self.library, self.show_session, self.guarded)
+        self.policy_bar = PolicyBar(self.store, self.guarded)
+        self.budget_bar = BudgetBar(self.store, self.guarded)
+        self.summary, self.sight = Summary(), Sight(self.store, self.guarded)
+        self.tabs: tuple[Any, ...] = (Why(self.store, self.guarded), MessageView())
+        self.tab = ipywidgets.Tab([tab.widget for tab in self.tabs], titles=[tab.name for tab in self.tabs])
+        self._views: tuple[View, ...] = (
+            self.session_bar, self.policy_bar, self.budget_bar, self.summary, self.player, self.timeline, self.sight,
+        )  # fmt: skip
+        stack = (
+            self.session_bar, self.policy_bar, self.budget_bar, self.progress, self.errors, self.summary, self.player,
+            self.timeline, self.sight,
+        )  # fmt: skip
+        super().__init__([*(view.widget for view in stack), self.tab, self.page], layout={"width": "100%"})
+        self.add_class("ctxlab")
+        self.tab.observe(self.guarded(lambda change: self._open_tab(change.new)), "selected_index")
+        self.store.watch(self._show)
+        self.store.show()
+
+    @property
+    def state(self) -> State:
+        """What is shown, as one value."""
+        return self.store.state
+
+    def guarded(self, callback: Callable[[Any], None]) -> Callable[[Any], None]:
+        """Return a callback whose errors are shown in the explorer: the one place where they are caught."""
+
+        def run(event: Any) -> None:
+            self.progress.begin()
+            try:
+                before = self.store.state
+                callback(event)
+                if self.store.state is not before:
+                    self.errors.clear()
+            except Exception as error:
+                self.errors.show(error)
+            finally:
+                self.progress.end()
+
+        return run
+
+    def show_session(self, source: str) -> None:
+        """Show a source of the library from its start, with a budget that is half of what it costs."""
+        state = self._opened(source, self.store.state)
+        if state == self.store.state:
+            self.store.show()
+        else:
+            self.store.replace(state)
+
+    def _source(self, session: "Session | str | os.PathLike[str] | None") -> str:
+        if isinstance(session, Session):
+            return self.library.give(session)
+        if session is None:
+            return SAMPLE + self.library.samples[0]
+        return self.library.open(os.fspath(session))
+
+    def _opened(self, source: str, state: State) -> State:
+        session = self.library[source]
+        total = self.finder.ledger(session.messages, counter_of(state.counter)).total
+        return replace(
+            state, source=source, view=session.view, budget=total // 2, stop=None, focus=0, span=None,
+        )  # fmt: skip
+
+    def _show(self, state: State) -> None:
+        self.findings = self.finder(state)
+        for view in self._views:
+            view.show(self.findings)
+        self.tabs[self._tab_number(state.tab)].show(self.findings)
+        set_value(self.tab, selected_index=self._tab_number(state.tab))
+
+    def _tab_number(self, name: str) -> int:
+        return next((number for number, tab in enumerate(self.tabs) if tab.name == name), 0)
+
+    def _open_tab(self, number: int | None) -> None:
+        if number is not None:
+            self.store.change(tab=self.tabs[number].name)

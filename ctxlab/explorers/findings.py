@@ -1,0 +1,178 @@
+"""What follows from a state: session, ledger, trace, the moment shown. Each is found once and kept while it is of use.
+
+This is the whole of an explorer without its widgets. Nothing is drawn here and no rule is repeated.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+
+from ctxlab import careful
+from ctxlab.explorers.library import Library
+from ctxlab.explorers.state import Policy, State
+from ctxlab.figures.history import History, history
+from ctxlab.figures.moment import Moment, Subject
+from ctxlab.figures.story import Story, story
+from ctxlab.messages import Conversation
+from ctxlab.recovery import recover
+from ctxlab.reduction import Trace
+from ctxlab.sessions import Session
+from ctxlab.sliding_window import SlidingWindow
+from ctxlab.tokens import Ledger, TokenCounter, ledger
+from ctxlab.trimming import TrimPoint, trim_points
+from ctxlab.vocabularies import counter
+
+Value = TypeVar("Value")
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done, and how much there is."""
+
+KEPT = 12
+"""Ledgers, traces and subjects that are kept: enough to go back and forth between a few policies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A policy played to its very end (or, where it aims at a budget, to that budget), and its history."""
+
+    manager: SlidingWindow
+    trace: Trace = field(repr=False)
+    history: History = field(repr=False)
+    points: tuple[TrimPoint, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """All that a view may want to show of a state. ``trace`` is the one under the state's budget.
+
+    Stops are the places at which the player halts: 0 is the start, then one an edit, and one more where the trace ends
+    without fitting.
+    """
+
+    state: State
+    session: Session = field(repr=False)
+    counter: TokenCounter
+    ledger: Ledger = field(repr=False)
+    run: Run = field(repr=False)
+    trace: Trace = field(repr=False)
+    subject: Subject = field(repr=False)
+
+    @property
+    def messages(self) -> Conversation:
+        """The messages shown."""
+        return self.subject.messages
+
+    @property
+    def history(self) -> History:
+        """The history of the policy's full trace; edits after `last_edit` do not come under this budget."""
+        return self.run.history
+
+    @cached_property
+    def last_edit(self) -> int:
+        """The number of edits under this budget."""
+        return self.history.ends[len(self.trace.rounds)]
+
+    @property
+    def last_stop(self) -> int:
+        """The number of the last stop."""
+        return self.last_edit + (self.trace.outcome != "fits")
+
+    @property
+    def stop(self) -> int:
+        """The stop that is shown."""
+        stop = self.state.stop
+        return self.last_stop if stop is None else max(0, min(stop, self.last_stop))
+
+    @property
+    def is_at_error(self) -> bool:
+        """Whether the stop shown is the one at which the policy has nothing left to do."""
+        return self.stop > self.last_edit
+
+    @cached_property
+    def moment(self) -> Moment:
+        """The moment that is shown."""
+        return self._moment(self.stop, self.focus)
+
+    @cached_property
+    def story(self) -> Story:
+        """The trace in words."""
+        return story(self.trace, self.run.manager.name, self._moment(self.last_stop, None))
+
+    @property
+    def focus(self) -> int:
+        """The message in focus."""
+        return max(0, min(self.state.focus, len(self.messages) - 1))
+
+    def _moment(self, stop: int, focus: int | None) -> Moment:
+        edit = min(stop, self.last_edit)
+        return Moment(self.subject, self.state.budget, edit, self._search_start(edit, stop > edit), focus)
+
+    def _search_start(self, edit: int, failed: bool) -> int:
+        """Return where the search of the last cut started, or where one would start now, in the timeline's count."""
+        cut = self.history.cut(edit)
+        if cut is not None and not failed:
+            return cut.start
+        alive = np.flatnonzero(self.history.gone_at > edit).tolist()
+        start = self.run.manager.start(tuple(self.messages[index] for index in alive))
+        return alive[start] if start < len(alive) else len(self.messages)
+
+
+class Finder:
+    """Finds what follows from a state, and remembers what took long."""
+
+    def __init__(self, library: Library, progress: Progress) -> None:
+        self.library = library
+        self.progress = progress
+        self._kept: OrderedDict[Hashable, object] = OrderedDict()
+
+    def __call__(self, state: State) -> Findings:
+        """Return the findings; raises what the session, the counter or the policy raises."""
+        session = self.library[state.source].with_view(state.view)
+        counting = counter(state.counter)
+        on = (state.source, self.library.edition(state.source), state.view, state.counter)
+        bill = self._once(("ledger", *on), lambda: self.ledger(session.messages, counting))
+        aim = state.budget if state.policy.kind == "careful" and state.policy.aims else 0
+        run_key = ("run", *on, state.policy, aim)
+        run = self._once(run_key, lambda: self._run(session.messages, bill, counting, state.policy, aim))
+        trace = run.trace.under(state.budget)
+        span = _span(state.span, len(session.messages))
+        subject = self._once(
+            ("subject", *run_key, span),
+            lambda: Subject(session.messages, bill, run.points, run.history, state.policy.has_pins, *span),
+        )
+        return Findings(state, session, counting, bill, run, trace, subject)
+
+    def ledger(self, messages: Conversation, counting: TokenCounter) -> Ledger:
+        """Count a conversation, with progress."""
+        return ledger(messages, counting, lambda done, of: self.progress("Counting tokens", done, of))
+
+    def _run(self, messages: Conversation, bill: Ledger, counting: TokenCounter, policy: Policy, aim: int) -> Run:
+        manager = policy.manager(aim, counting)
+        trace = recover(
+            messages, manager, aim, counting,
+            progress=lambda saved, of: self.progress(f"Playing {manager.name}", saved, of),
+        )  # fmt: skip
+        if manager.is_careful:
+            points = careful.trim_points(messages, 0, manager.budget, counting)
+        else:
+            points = trim_points(messages, 0, manager.rules.trim)
+        return Run(manager, trace, history(trace, bill), points)
+
+    def _once(self, key: Hashable, find: Callable[[], Value]) -> Value:
+        if key not in self._kept:
+            self._kept[key] = find()
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(key)
+        return self._kept[key]  # type: ignore[return-value]  # a key is only ever used with one kind of value
+
+
+def _span(span: tuple[int, int] | None, count: int) -> tuple[int, int]:
+    if span is None:
+        return 0, count
+    first = max(0, min(span[0], count - 1))
+    return first, max(first + 1, min(span[1], count))

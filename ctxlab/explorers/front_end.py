@@ -1,0 +1,50 @@
+"""The three small pieces of front end that ipywidgets lack: `Page`, `Rows` and `Ticker`, each with a script in `front`.
+
+They carry values and wishes back and forth; what to show and what to do about a wish is decided elsewhere.
+"""
+
+from pathlib import Path
+
+import anywidget
+import traitlets
+
+FRONT = Path(__file__).with_name("front")
+
+
+class Page(anywidget.AnyWidget):
+    """Invisible: brings the stylesheet, names elements for screen readers, and lets Enter open the path.
+
+    ``names`` are (CSS selector, attribute, text), kept up to date within the element of class ``ctxlab`` around it.
+    """
+
+    _esm = FRONT / "page.js"
+    _css = FRONT / "page.css"
+    names: traitlets.List[list[str]] = traitlets.List().tag(sync=True)
+
+
+class Rows(anywidget.AnyWidget):
+    """A table of ``total`` rows of which those from ``first`` on are here; a click or a key moves ``selected``.
+
+    ``columns`` are (title, "" | "right" | "short" | "wide"). A row is its look ("" | "strong" | "faint") and then its
+    cells, plain text. ``page`` is how far a page is; ``noun`` names the rows, ``label`` the table.
+    """
+
+    _esm = FRONT / "rows.js"
+    columns: traitlets.List[list[str]] = traitlets.List().tag(sync=True)
+    rows: traitlets.List[list[str]] = traitlets.List().tag(sync=True)
+    first = traitlets.Int(0).tag(sync=True)
+    total = traitlets.Int(0).tag(sync=True)
+    selected = traitlets.Int(0).tag(sync=True)
+    page = traitlets.Int(20).tag(sync=True)
+    noun = traitlets.Unicode("rows").tag(sync=True)
+    label = traitlets.Unicode("").tag(sync=True)
+
+
+class Ticker(anywidget.AnyWidget):
+    """A clock: while ``playing`` it sets ``asked`` to one more than ``shown``, ``interval`` ms after that was set."""
+
+    _esm = FRONT / "ticker.js"
+    playing = traitlets.Bool(False).tag(sync=True)
+    interval = traitlets.Int(700).tag(sync=True)
+    asked = traitlets.Int(0).tag(sync=True)
+    shown = traitlets.Int(0).tag(sync=True)

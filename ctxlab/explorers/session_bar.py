@@ -1,0 +1,78 @@
+"""Choosing the session: a sample, a path, an upload; and which of its views."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ipywidgets
+
+from ctxlab.explorers.findings import Findings
+from ctxlab.explorers.library import SAMPLE, Library
+from ctxlab.explorers.state import Store
+from ctxlab.explorers.view import FULL, Guard, button, row, set_value
+
+
+class SessionBar:
+    """Controls of the session. ``show_session`` is asked to show a source of the library."""
+
+    def __init__(self, store: Store, library: Library, show_session: Callable[[str], None], guard: Guard) -> None:
+        self.store, self.library, self.show_session = store, library, show_session
+        self.session = ipywidgets.Dropdown(description="Session", style=FULL, layout={"width": "auto"})
+        self.view = ipywidgets.Dropdown(description="Messages", style=FULL, layout={"width": "auto"})
+        self.path = ipywidgets.Text(
+            placeholder="path of a file or session folder",
+            description="Path",
+            style=FULL,
+            layout={"width": "auto", "flex": "1 1 240px", "max_width": "420px"},
+        )
+        self.path.add_class("ctxlab-path")
+        self.open = button("Open", "Read the file or folder at the path", guard(self._open))
+        self.open.add_class("ctxlab-open")
+        self.upload = ipywidgets.FileUpload(
+            description="Upload…", tooltip="Read a session file from this computer", layout={"width": "auto"}
+        )
+        self.widget = row(self.session, self.view, self.path, self.open, self.upload)
+        self.session.observe(guard(self._choose), "value")
+        self.view.observe(guard(lambda change: self._look(change.new)), "value")
+        self.upload.observe(guard(self._uploaded), "value")
+
+    def show(self, findings: Findings) -> None:
+        """Show which session it is and what can be chosen."""
+        state = findings.state
+        known = [SAMPLE + name for name in self.library.samples]
+        options = [(_words(source), source) for source in (*known, *self.library.others)]
+        if tuple(options) != self.session.options:
+            self.session.options = options
+        set_value(self.session, value=state.source)
+        views = tuple((f"{name}: {len(shown):,}", name) for name, shown in findings.session.views.items())
+        if views != self.view.options:
+            self.view.options = views
+        set_value(self.view, value=state.view, tooltip=findings.session.offers[state.view].about)
+        self.view.layout.display = "none" if len(views) < 2 else None
+
+    def _choose(self, change: Any) -> None:
+        if change.new is not None and change.new != self.store.state.source:
+            self.show_session(change.new)
+
+    def _look(self, view: str | None) -> None:
+        if view is not None:
+            self.store.change(view=view, stop=None, focus=0, span=None)
+
+    def _open(self, _: Any) -> None:
+        if self.path.value.strip():
+            self.show_session(self.library.open(self.path.value.strip()))
+
+    def _uploaded(self, change: Any) -> None:
+        if not change.new:
+            return
+        file = change.new[0]
+        # Emptied, so that the same file can be uploaded once more after it was changed.
+        self.upload.value = ()
+        self.show_session(self.library.upload(str(file["name"]), bytes(file["content"])))
+
+
+def _words(source: str) -> str:
+    kind, _, name = source.partition(":")
+    if kind == "path":
+        return f"…/{'/'.join(Path(name).parts[-2:])}" if len(Path(name).parts) > 2 else name
+    return {"sample": f"sample: {name}", "upload": f"{name} (uploaded)"}.get(kind, name)

@@ -1,0 +1,117 @@
+"""The one value that an explorer shows, and the store that holds it: controls change it, views are told.
+
+Everything that a person can choose is in `State`; what follows from it is found in `findings`. No widget lives here.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from ctxlab.releases import NEWEST, behaviour
+from ctxlab.sliding_window import SlidingWindow
+from ctxlab.tokens import TokenCounter
+
+PolicyKind = Literal["release", "careful"]
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The choice of a policy: a release of the SDK or the careful one, and its parameters.
+
+    ``aims`` makes the careful one cut right down to the budget. ``pin_first`` is kept, and not used, where the release
+    knows no pins.
+    """
+
+    kind: PolicyKind = "release"
+    release: str = NEWEST
+    window_size: int = 40
+    should_truncate_results: bool = True
+    pin_first: int = 0
+    aims: bool = False
+
+    @property
+    def has_pins(self) -> bool:
+        """Whether the policy knows pinned messages."""
+        return self.kind == "careful" or behaviour(self.release).pins
+
+    def manager(self, budget: int, counter: TokenCounter) -> SlidingWindow:
+        """Return the manager that was chosen; ValueError where its parameters make none."""
+        pins = self.pin_first if self.has_pins and self.pin_first else None
+        if self.kind == "careful":
+            aim = budget if self.aims else None
+            return SlidingWindow.careful(self.window_size, self.should_truncate_results, pins, aim, counter)
+        return SlidingWindow.as_of(self.release, self.window_size, self.should_truncate_results, pin_first=pins)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What an explorer shows. ``source`` names a session of the library, ``view`` one of its views.
+
+    ``budget`` is in tokens. ``stop`` is the place in the trace, 0 being the start and None the end. ``focus`` is a
+    message; ``span`` the messages in sight, from the first up to, not including, the last, None for all. ``tab`` is the
+    name of the open tab.
+    """
+
+    source: str
+    view: str
+    budget: int
+    counter: str = "cl100k_base"
+    policy: Policy = field(default_factory=Policy)
+    stop: int | None = None
+    focus: int = 0
+    span: tuple[int, int] | None = None
+    tab: str = "Why"
+
+
+Watcher = Callable[[State], None]
+
+
+class Store:
+    """Holds the state. While a change is being shown, what widgets report back is not a wish of the user."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self._watchers: list[Watcher] = []
+        self._showing = False
+
+    def watch(self, watcher: Watcher) -> None:
+        """Call ``watcher`` with each new state; where it raises, the old state stays and is shown again."""
+        self._watchers.append(watcher)
+
+    def change(self, **changes: Any) -> None:
+        """Replace fields of the state and tell the watchers, unless nothing differs or a change is being shown."""
+        if not self._showing:
+            self.replace(replace(self.state, **changes))
+
+    def change_policy(self, **changes: Any) -> None:
+        """Replace fields of the policy; the trace is another one, so its end is shown."""
+        self.change(policy=replace(self.state.policy, **changes), stop=None)
+
+    def focus_on(self, index: int) -> None:
+        """Put a message in focus; a range that does not hold it moves by as much as it has to."""
+        span = self.state.span
+        if span is not None and not span[0] <= index < span[1]:
+            first = index if index < span[0] else index - (span[1] - span[0]) + 1
+            span = (first, first + span[1] - span[0])
+        self.change(focus=index, span=span)
+
+    def replace(self, state: State) -> None:
+        """Take a whole state, as `change` does."""
+        if self._showing or state == self.state:
+            return
+        before, self.state = self.state, state
+        try:
+            self.show()
+        except Exception:
+            self.state = before
+            self.show()
+            raise
+
+    def show(self) -> None:
+        """Tell the watchers the state as it is."""
+        self._showing = True
+        try:
+            for watcher in self._watchers:
+                watcher(self.state)
+        finally:
+            self._showing = False

@@ -1,0 +1,100 @@
+"""The sentence at the top, the loader's notes, progress while something takes long, and the one place for errors."""
+
+import time
+import traceback
+
+import ipywidgets
+
+from ctxlab.escaping import html
+from ctxlab.explorers.findings import Findings
+from ctxlab.explorers.view import set_value, text
+
+PATIENCE = 0.4
+"""Seconds without a word."""
+
+EXPECTED = (ValueError, LookupError, OSError)
+"""What a person's choice may raise and whose words explain it: a file, a counter, a parameter that cannot be."""
+
+NOTES = 12
+
+
+class Summary:
+    """What happens to the session, in a sentence."""
+
+    def __init__(self) -> None:
+        self.story = text()
+        self.notes = text("ctxlab-quiet")
+        self.widget = ipywidgets.VBox([self.story, self.notes])
+
+    def show(self, findings: Findings) -> None:
+        """Show the story of the trace."""
+        told = findings.story
+        words = f"<b>{html(told.headline)}</b> {html(told.text)}"
+        said = f'<div class="ctxlab-story {told.tone}" role="status">{words}</div>'
+        set_value(self.story, value=said)
+        set_value(self.notes, value=_notes(findings))
+
+
+def _notes(findings: Findings) -> str:
+    notes = [str(note) for note in findings.session.notes]
+    warnings = list(findings.run.trace.notes)
+    if len(notes) + len(warnings) <= 0:
+        return ""
+    shown = [*notes[:NOTES], *([f"… and {len(notes) - NOTES:,} more"] if len(notes) > NOTES else []), *warnings[:NOTES]]
+    items = "".join(f"<li>{html(note)}</li>" for note in shown)
+    summary = f"How it was read ({len(notes)} notes)" + (f", {len(warnings)} about the policy" if warnings else "")
+    return f"<details><summary>{summary}</summary><ul>{items}</ul></details>"
+
+
+class Progress:
+    """A bar that appears once something takes long. `report` is called from within the work."""
+
+    def __init__(self) -> None:
+        self.bar = ipywidgets.IntProgress(min=0, max=100, layout={"width": "40%"})
+        self.label = ipywidgets.Label()
+        self.widget = ipywidgets.HBox([self.label, self.bar])
+        self.widget.layout.display = "none"
+        self._began = 0.0
+
+    def begin(self) -> None:
+        """Start the clock."""
+        self._began = time.monotonic()
+
+    def report(self, what: str, done: int, of: int) -> None:
+        """Show how far the work is, if it has taken long enough to be worth a word."""
+        if time.monotonic() - self._began < PATIENCE:
+            return
+        set_value(self.label, value=f"{what}: {done:,} of {of:,}")
+        set_value(self.bar, value=100 * done // max(of, 1))
+        if self.widget.layout.display is not None:
+            self.widget.layout.display = None
+
+    def end(self) -> None:
+        """Put the bar away."""
+        if self.widget.layout.display is None:
+            self.widget.layout.display = "none"
+
+
+class Errors:
+    """Where every error of every callback is shown, until the next thing that works."""
+
+    def __init__(self) -> None:
+        self.widget = text()
+        self.widget.add_class("ctxlab-errors")
+
+    def show(self, error: BaseException) -> None:
+        """Show an error: the words of an expected one, and where an unexpected one comes from."""
+        said = html(f"{error}" or type(error).__name__)
+        if isinstance(error, EXPECTED):
+            body = f"<b>That did not work.</b> {said}"
+        else:
+            where = html("".join(traceback.format_exception(error)))
+            body = (
+                f"<b>An error in ctxlab: {html(type(error).__name__)}</b> {said}"
+                f"<details><summary>Where it comes from</summary><pre>{where}</pre></details>"
+            )
+        self.widget.value = f'<div class="ctxlab-error" role="alert">{body}</div>'
+
+    def clear(self) -> None:
+        """Take the last error away."""
+        set_value(self.widget, value="")
