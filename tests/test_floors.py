@@ -20,7 +20,10 @@ FLOORS: tuple[tuple[str, frozenset[str]], ...] = (
     ("floor 2", frozenset({"trimming", "truncation"})),
     ("floor 3", frozenset({"edits", "replay", "reduction", "survey"})),
     ("floor 4", frozenset({"managers", "releases", "sliding_window", "summarizing", "careful"})),
-    ("floor 5", frozenset({"recovery", "forecast", "fallback", "turns", "tuning", "comparison", "checks", "repairs"})),
+    (
+        "floor 5",
+        frozenset({"recovery", "forecast", "fallback", "turns", "tuning", "comparison", "checks", "repairs", "audit"}),
+    ),
     ("edge", frozenset({"sessions", "vocabularies", "samples", "escaping", "strands"})),
     ("shell", frozenset({"figures", "explorers", "report", "commands", "cli", "__main__"})),
 )
