@@ -56,6 +56,12 @@ def trim_points(
     )
 
 
+def front(messages: Conversation, index: int) -> tuple[int, ...]:
+    """Return the messages before a trim point that stay: the pinned ones and the anchor of a tool pair (#3447)."""
+    ground = _Ground(messages, kind_codes(messages, STRICT), None, None)
+    return tuple(ground.front(index, ground.anchor(index)))
+
+
 def breaks(messages: Conversation, kept: Iterable[int]) -> bool:
     """Say whether keeping only these messages breaks for some provider what the whole conversation does not."""
     return bool(broken_cases(tuple(messages[index] for index in kept)) - broken_cases(messages))

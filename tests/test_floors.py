@@ -22,7 +22,8 @@ FLOORS: tuple[tuple[str, frozenset[str]], ...] = (
     ("floor 4", frozenset({"managers", "releases", "sliding_window", "summarizing", "careful"})),
     (
         "floor 5",
-        frozenset({"recovery", "forecast", "fallback", "turns", "tuning", "comparison", "checks", "repairs", "audit"}),
+        frozenset({"recovery", "forecast", "fallback", "turns", "tuning", "comparison", "checks", "repairs"})
+        | frozenset({"audit", "verdict_matrix", "exercises"}),
     ),
     ("edge", frozenset({"sessions", "vocabularies", "samples", "escaping", "strands"})),
     ("shell", frozenset({"figures", "explorers", "report", "commands", "cli", "__main__"})),
