@@ -14,8 +14,10 @@ from tests.sdk.wheels import WheelError
 PROJECT = Path(__file__).parents[1]
 
 # Examples are drawn anew at each run while developing, and the same ones under CI, so that a red run can be repeated.
+# --hypothesis-profile=ctxlab-thorough looks much longer.
 settings.register_profile("ctxlab", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ctxlab-ci", parent=settings.get_profile("ctxlab"), derandomize=True)
+settings.register_profile("ctxlab-thorough", parent=settings.get_profile("ctxlab"), max_examples=1000)
 settings.load_profile("ctxlab-ci" if os.environ.get("CI") else "ctxlab")
 
 

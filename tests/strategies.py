@@ -1,15 +1,20 @@
-"""Hypothesis strategies that the tests share: texts, well-formed conversations and malformed ones.
+"""Hypothesis strategies that the tests share: texts, well-formed conversations, malformed ones, and managers.
 
 Well-formed means that every rule of a strict provider holds. Malformed ones start well-formed and are then damaged in
 the ways that real sessions are.
 """
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from hypothesis import strategies as st
 
 from ctxlab.messages import Block, Conversation, Message
+from ctxlab.releases import CHANGES, NEWEST, PINS_FROM, parse
+from ctxlab.sliding_window import SlidingWindow
+from ctxlab.summarizing import Summarizing, stand_in
+from ctxlab.truncation import Rule, Truncation
+from ctxlab.vocabularies import counter
 from tests.builders import assistant, image, message, pinned, result_block, use_block, user
 
 QUOTED_MARKER = "the log says ... [truncated: 5 chars removed] ... and goes on "
@@ -193,3 +198,49 @@ DAMAGES: tuple[Damage, ...] = (
     _split_results,
 )
 """What happens to real sessions: messages lost, doubled, out of order, and fields that are odd or missing."""
+
+
+VERSIONS = tuple(change.version for change in CHANGES if parse(change.version) <= parse(NEWEST))
+WINDOWS = (0, 1, 2, 3, 4, 6, 10, 40)
+RULES: tuple[Rule, ...] = get_args(Rule)
+
+
+def knows_pins(version: str) -> bool:
+    """Say whether a release knows pinned messages."""
+    return parse(version) >= parse(PINS_FROM)
+
+
+@st.composite
+def sliding_windows(draw: st.DrawFn, versions: tuple[str, ...] = VERSIONS) -> SlidingWindow:
+    """Sliding windows of every release that changed something, with windows from 0 messages on."""
+    version = draw(st.sampled_from(versions))
+    pins = {"pin_first": draw(st.sampled_from([None, None, 1, 2, 4]))} if knows_pins(version) else {}
+    return SlidingWindow.as_of(version, draw(st.sampled_from(WINDOWS)), draw(st.booleans()), **pins)
+
+
+@st.composite
+def careful_windows(draw: st.DrawFn) -> SlidingWindow:
+    """Careful sliding windows, some with a token budget of their own."""
+    pin_first = draw(st.sampled_from([None, None, 1, 3]))
+    budget = draw(st.sampled_from([None, None, 50, 500, 2000]))
+    heuristic = counter("heuristic") if budget else None
+    return SlidingWindow.careful(draw(st.sampled_from(WINDOWS)), draw(st.booleans()), pin_first, budget, heuristic)
+
+
+@st.composite
+def summarizings(draw: st.DrawFn) -> Summarizing:
+    """Summarizing managers of every release that changed something, and with every truncation rule."""
+    ratio, recent = draw(st.sampled_from([0.1, 0.3, 0.8])), draw(st.sampled_from([0, 1, 2, 5, 10]))
+    size = draw(st.sampled_from([0, 7, 300]))
+    if draw(st.booleans()):
+        version = draw(st.sampled_from((*VERSIONS, "1.63.0")))
+        return Summarizing.as_of(version, ratio, recent, summarize=stand_in(size))
+    rule = draw(st.sampled_from(RULES))
+    truncation = Truncation(draw(st.sampled_from([1, 20, 100, 500, 2000])), rule)
+    pin_first = draw(st.sampled_from([None, None, 1, 3]))
+    return Summarizing(ratio, recent, pin_first, truncation, stand_in(size))
+
+
+def managers() -> st.SearchStrategy[SlidingWindow | Summarizing]:
+    """Every manager: of a release, careful, or with a truncation rule of ctxlab's own."""
+    return st.one_of(sliding_windows(), careful_windows(), summarizings())

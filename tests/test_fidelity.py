@@ -13,8 +13,9 @@ import pytest
 from ctxlab.releases import CHANGES, Change
 from tests.sdk.encoding import encode
 from tests.sdk.generator import sliding_case, summarizing_case
-from tests.sdk.playing import Ours, knows_pins, manager_of, play
+from tests.sdk.playing import Ours, manager_of, play
 from tests.sdk.released import RELEASES, Answer, Case, ReleasedSdk, State
+from tests.strategies import knows_pins
 
 SLIDING = 1500
 SUMMARIZING = 500

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from ctxlab.messages import Conversation
 from ctxlab.reduction import ContextWindowOverflow, Round
-from ctxlab.releases import PINS_FROM, parse
 from ctxlab.sliding_window import SlidingWindow
 from ctxlab.summarizing import Summarizing
 from tests.sdk.encoding import encode
@@ -51,7 +50,3 @@ def manager_of(version: str, case: Case) -> SlidingWindow | Summarizing:
     if case.manager == "sliding":
         return SlidingWindow.as_of(version, **case.options)
     return Summarizing.as_of(version, summarize=lambda messages: f"SUMMARY of {len(messages)}", **case.options)
-
-
-def knows_pins(version: str) -> bool:
-    return parse(version) >= parse(PINS_FROM)
