@@ -132,7 +132,8 @@ class SlidingWindow:
     def _clear(self, done: Round, state: Conversation, overflow: bool) -> Round:
         kept = {index for index in range(len(state)) if self.rules.pins and is_pinned(state, index)}
         dropped = tuple(index for index in range(len(state)) if index not in kept)
-        if self.is_careful and careful.breaks(state, sorted(kept)):
+        # Nothing at all is what a window of 0 messages asks for; only what is pinned could break a rule.
+        if self.is_careful and kept and careful.breaks(state, sorted(kept)):
             return self._unable(done, overflow, Rejection.BREAKS_A_RULE.text)
         return done.plus(DropMessages(dropped, len(state), None, 0)) if dropped else done
 
