@@ -7,6 +7,7 @@ from typing import Any
 import ipywidgets
 
 from ctxlab.explorers.findings import Findings
+from ctxlab.explorers.front_end import Range
 from ctxlab.explorers.state import Store
 from ctxlab.explorers.view import FULL, Guard, row, set_value
 from ctxlab.providers import CONTEXT_WINDOWS
@@ -31,10 +32,7 @@ class BudgetBar:
 
     def __init__(self, store: Store, guard: Guard) -> None:
         self.store = store
-        self.slider = ipywidgets.IntSlider(
-            min=0, max=100, description="Token budget", readout=False, style=FULL,
-            layout={"flex": "1 1 320px", "width": "auto"},
-        )  # fmt: skip
+        self.slider = Range(label="Token budget", layout={"flex": "1 1 420px", "width": "auto"})
         self.slider.add_class("ctxlab-budget")
         self.number = ipywidgets.BoundedIntText(
             min=0, max=MOST, tooltip="token budget, exactly", layout={"width": "110px"}
@@ -57,9 +55,9 @@ class BudgetBar:
         total, budget = findings.ledger.total, findings.state.budget
         self._step = max(1, -(-total // STEPS))
         highest = max(10, -(-total * 115 // 100 // self._step) * self._step)
-        if (self.slider.max, self.slider.step) != (highest, self._step):
-            self.slider.max, self.slider.step = highest, self._step
-        set_value(self.slider, value=min(self._on_step(budget), highest))
+        place = min(self._on_step(budget), highest)
+        with self.slider.hold_sync():
+            set_value(self.slider, max=highest, step=self._step, words=f"{budget:,} tokens", value=place)
         set_value(self.number, value=budget)
         half, quarter = total // 2, total // 4
         options = [

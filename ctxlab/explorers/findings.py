@@ -132,6 +132,8 @@ class Finder:
     def __call__(self, state: State) -> Findings:
         """Return the findings; raises what the session, the counter or the policy raises."""
         session = self.library[state.source].with_view(state.view)
+        if not session.messages:
+            raise ValueError(f"there is no message in the view {state.view!r} of {session.name!r}")
         counting = counter(state.counter)
         on = (state.source, self.library.edition(state.source), state.view, state.counter)
         bill = self._once(("ledger", *on), lambda: self.ledger(session.messages, counting))

@@ -1,4 +1,4 @@
-"""The three small pieces of front end that ipywidgets lack: `Page`, `Rows` and `Ticker`, each with a script in `front`.
+"""The small pieces of front end that ipywidgets lack, each with a script in `front`: `Page`, `Range`, `Rows`, `Ticker`.
 
 They carry values and wishes back and forth; what to show and what to do about a wish is decided elsewhere.
 """
@@ -20,6 +20,21 @@ class Page(anywidget.AnyWidget):
     _esm = FRONT / "page.js"
     _css = FRONT / "page.css"
     names: traitlets.List[list[str]] = traitlets.List().tag(sync=True)
+
+
+class Range(anywidget.AnyWidget):
+    """A slider from 0 to ``max`` in steps; ``words`` is its value as a screen reader says it.
+
+    Unlike that of ipywidgets it reports only what a hand did: that one rounds a value which the kernel sets, and sends
+    the rounded one back.
+    """
+
+    _esm = FRONT / "range.js"
+    label = traitlets.Unicode("").tag(sync=True)
+    words = traitlets.Unicode("").tag(sync=True)
+    max = traitlets.Int(0).tag(sync=True)
+    step = traitlets.Int(1).tag(sync=True)
+    value = traitlets.Int(0).tag(sync=True)
 
 
 class Rows(anywidget.AnyWidget):

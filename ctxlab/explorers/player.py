@@ -7,7 +7,7 @@ import ipywidgets
 
 from ctxlab.escaping import html
 from ctxlab.explorers.findings import Findings
-from ctxlab.explorers.front_end import Ticker
+from ctxlab.explorers.front_end import Range, Ticker
 from ctxlab.explorers.state import Store
 from ctxlab.explorers.view import FULL, Guard, button, row, set_value, text
 from ctxlab.figures.story import step_sentence
@@ -31,9 +31,7 @@ class Player:
         self.speed = ipywidgets.Dropdown(
             options=SPEEDS, value=700, description="Speed", style=FULL, layout={"width": "auto"}
         )
-        self.jump = ipywidgets.IntSlider(
-            min=0, max=0, description="Step", readout=False, style=FULL, layout={"flex": "1 1 160px", "width": "auto"}
-        )
+        self.jump = Range(label="Step", layout={"flex": "1 1 200px", "width": "auto"})
         self.jump.add_class("ctxlab-jump")
         self.where = ipywidgets.Label()
         self.said = text("ctxlab-said")
@@ -50,9 +48,8 @@ class Player:
         """Show where in the trace this is, and what the step did."""
         self.findings = findings
         last, stop = findings.last_stop, findings.stop
-        if self.jump.max != last:
-            self.jump.max = last
-        set_value(self.jump, value=stop, disabled=last == 0)
+        with self.jump.hold_sync():
+            set_value(self.jump, max=last, value=stop, words=f"{stop:,} of {last:,}")
         for control in (self.start, self.round_back, self.back):
             set_value(control, disabled=stop == 0)
         for control in (self.step, self.round, self.end):

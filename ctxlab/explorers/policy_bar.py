@@ -80,7 +80,7 @@ def _number(name: str, value: int, tooltip: str, width: str) -> ipywidgets.Bound
     # Below 0 only to show that a release takes it, or refuses it.
     low = -1 if name == "window_size" else 0
     return ipywidgets.BoundedIntText(
-        value=value, min=low, max=1_000_000, description=name, description_tooltip=tooltip, tooltip=tooltip,
+        value=value, min=low, max=1_000_000, description=name, tooltip=tooltip,
         style=FULL, layout={"width": width},
     )  # fmt: skip
 

@@ -23,7 +23,7 @@ class SessionBar:
             placeholder="path of a file or session folder",
             description="Path",
             style=FULL,
-            layout={"width": "auto", "flex": "1 1 240px", "max_width": "420px"},
+            layout={"width": "auto", "flex": "1 1 160px", "max_width": "420px"},
         )
         self.path.add_class("ctxlab-path")
         self.open = button("Open", "Read the file or folder at the path", guard(self._open))
@@ -31,7 +31,9 @@ class SessionBar:
         self.upload = ipywidgets.FileUpload(
             description="Upload…", tooltip="Read a session file from this computer", layout={"width": "auto"}
         )
-        self.widget = row(self.session, self.view, self.path, self.open, self.upload)
+        files = row(self.path, self.open, self.upload)
+        files.layout.width, files.layout.flex = "auto", "1 1 400px"
+        self.widget = row(self.session, self.view, files)
         self.session.observe(guard(self._choose), "value")
         self.view.observe(guard(lambda change: self._look(change.new)), "value")
         self.upload.observe(guard(self._uploaded), "value")

@@ -17,15 +17,14 @@ class Sight:
     def __init__(self, store: Store, guard: Guard) -> None:
         self.store = store
         self.count = 1
-        narrow = {"width": "165px"}
+        narrow = {"width": "200px"}
         self.focus = ipywidgets.BoundedIntText(min=0, max=0, description="Message in focus", style=FULL, layout=narrow)
         self.previous = button("◀", "The message before", guard(lambda _: self._look(self.store.state.focus - 1)))
         self.next = button("▶", "The message after", guard(lambda _: self._look(self.store.state.focus + 1)))
-        self.range = ipywidgets.IntRangeSlider(
-            min=0, max=1, description="Messages shown", style=FULL, continuous_update=False, readout=False,
-            layout={"flex": "1 1 260px", "width": "auto", "max_width": "460px"},
-        )  # fmt: skip
-        self.range.add_class("ctxlab-range")
+        self.first = ipywidgets.BoundedIntText(
+            min=0, max=0, description="Show from", style=FULL, layout={"width": "145px"}
+        )
+        self.last = ipywidgets.BoundedIntText(min=0, max=0, description="to", style=FULL, layout={"width": "100px"})
         self.all = button("All", "Show all messages", guard(lambda _: self.store.change(span=None)))
         self.near = button("Near focus", "Show the 60 messages around the one in focus", guard(self._around))
         self.shown = text("ctxlab-quiet")
@@ -33,11 +32,12 @@ class Sight:
         self.said.add_class("ctxlab-about")
         focus = row(self.previous, self.next, self.focus)
         focus.layout.width = "auto"
-        span = row(self.range, self.near, self.all)
-        span.layout.width, span.layout.flex = "auto", "1 1 360px"
+        span = row(self.first, self.last, self.near, self.all)
+        span.layout.width = "auto"
         self.widget = ipywidgets.VBox([row(focus, span), self.shown, self.said])
         self.focus.observe(guard(lambda change: self._look(change.new)), "value")
-        self.range.observe(guard(self._ranged), "value")
+        self.first.observe(guard(lambda change: self._range(change.new, self.last.value)), "value")
+        self.last.observe(guard(lambda change: self._range(self.first.value, change.new)), "value")
 
     def show(self, findings: Findings) -> None:
         """Show range and focus."""
@@ -48,8 +48,9 @@ class Sight:
         set_value(self.focus, value=findings.focus)
         set_value(self.previous, disabled=findings.focus == 0)
         set_value(self.next, disabled=findings.focus == last)
-        set_value(self.range, max=max(1, last), disabled=last < 2)
-        set_value(self.range, value=(subject.first, subject.last - 1))
+        for control, value in ((self.first, subject.first), (self.last, subject.last - 1)):
+            set_value(control, max=last)
+            set_value(control, value=value)
         whole = (subject.first, subject.last) == (0, last + 1)
         set_value(self.all, disabled=whole)
         set_value(self.near, disabled=last < 60)
@@ -59,11 +60,9 @@ class Sight:
     def _look(self, index: int) -> None:
         self.store.focus_on(max(0, min(index, self.count - 1)))
 
-    def _ranged(self, change: Any) -> None:
-        first, last = change.new
-        whole = first == 0 and last == self.count - 1
-        self.store.change(span=None if whole else (first, last + 1))
+    def _range(self, first: int, last: int) -> None:
+        self.store.show_span(first, last + 1, self.count)
 
     def _around(self, _: Any) -> None:
         first = max(0, min(self.store.state.focus - 30, self.count - 60))
-        self.store.change(span=(first, min(first + 60, self.count)))
+        self.store.show_span(first, first + 60, self.count)

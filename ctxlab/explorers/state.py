@@ -95,6 +95,13 @@ class Store:
             span = (first, first + span[1] - span[0])
         self.change(focus=index, span=span)
 
+    def show_span(self, first: int, end: int, count: int) -> None:
+        """Show the messages from ``first`` up to, not including, ``end``, of ``count``; the focus comes along."""
+        first = max(0, min(first, end - 1, count - 1))
+        end = max(first + 1, min(end, count))
+        focus = max(first, min(self.state.focus, end - 1))
+        self.change(span=None if (first, end) == (0, count) else (first, end), focus=focus)
+
     def replace(self, state: State) -> None:
         """Take a whole state, as `change` does."""
         if self._showing or state == self.state:

@@ -4,6 +4,7 @@ A new subject sends the whole picture; a move of budget, step or focus sends onl
 """
 
 from pathlib import Path
+from typing import Any
 
 import anywidget
 import ipywidgets
@@ -19,7 +20,7 @@ from ctxlab.figures.picture import heights, now, picture
 
 
 class Canvas(anywidget.AnyWidget):
-    """Draws `picture`, `heights` and `now` of figures; a click or an arrow key moves ``focus``.
+    """Draws `picture`, `heights` and `now` of figures; a click or an arrow key moves ``focus``, a drag sets ``span``.
 
     ``label`` is the text alternative. ``drawing`` counts what was sent; the element tells the last one drawn.
     """
@@ -30,6 +31,7 @@ class Canvas(anywidget.AnyWidget):
     now = traitlets.Dict().tag(sync=True)
     label = traitlets.Unicode("").tag(sync=True)
     focus = traitlets.Int(0).tag(sync=True)
+    span: traitlets.List[int] = traitlets.List().tag(sync=True)
     drawing = traitlets.Int(0).tag(sync=True)
 
 
@@ -42,6 +44,7 @@ class TimelineView:
         self.legend = text()
         self.widget = ipywidgets.VBox([self.canvas, self.legend], layout={"width": "100%"})
         self.canvas.observe(guard(lambda change: self.store.focus_on(change.new)), "focus")
+        self.canvas.observe(guard(self._dragged), "span")
         self._subject: Subject | None = None
 
     def show(self, findings: Findings) -> None:
@@ -51,10 +54,16 @@ class TimelineView:
             if findings.subject is not self._subject:
                 self._subject = findings.subject
                 canvas.picture = dict(picture(findings.subject))
+                # Emptied, so that the same drag counts when it is made again.
+                canvas.span = []
                 set_value(self.legend, value=legend(findings.subject))
             set_value(canvas, heights=dict(heights(moment)), now=dict(now(moment)), focus=findings.focus)
             set_value(canvas, label=_alternative(findings))
             canvas.drawing += 1
+
+    def _dragged(self, change: Any) -> None:
+        if change.new and self._subject is not None:
+            self.store.show_span(change.new[0], change.new[1], len(self._subject.messages))
 
 
 def _alternative(findings: Findings) -> str:

@@ -6,14 +6,13 @@ from ctxlab.explorers.findings import Findings
 from ctxlab.explorers.front_end import Rows
 from ctxlab.explorers.state import Store
 from ctxlab.explorers.view import Guard
-from ctxlab.figures.words import contents, fate, reason, verdict
+from ctxlab.figures.words import contents, fate, reason, role, verdict
 
 COLUMNS = (
     ("message", "right"),
-    ("role", "short"),
     ("content", ""),
     ("tokens", "right"),
-    ("tokens from here", "right"),
+    ("from here", "right"),
     ("verdict", "short"),
     ("why", "wide"),
     ("now", ""),
@@ -60,8 +59,7 @@ def _row(findings: Findings, index: int) -> list[str]:
     return [
         look,
         f"{index:,}",
-        str(subject.messages[index].get("role"))[:20],
-        contents(subject.messages[index]),
+        f"{role(subject.messages[index])}: {contents(subject.messages[index])}",
         f"{subject.ledger.per_message[index]:,}",
         f"{int(moment.suffix[index]):,}",
         verdict(subject, index),

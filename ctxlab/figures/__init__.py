@@ -10,14 +10,14 @@ from ctxlab.figures.moment import Moment, Subject
 from ctxlab.figures.story import Story, story
 
 if TYPE_CHECKING:
-    from ctxlab.figures.timeline import timeline
+    from ctxlab.figures.timeline_plot import timeline
 
 __all__ = ["History", "Moment", "Story", "Subject", "history", "story", "timeline"]
 
 
 def __getattr__(name: str) -> Any:
     if name == "timeline":
-        from ctxlab.figures.timeline import timeline
+        from ctxlab.figures.timeline_plot import timeline
 
         return timeline
     raise AttributeError(f"module 'ctxlab.figures' has no attribute {name!r}")

@@ -75,4 +75,6 @@ class Groups:
         of_all = shown if count == total else f"messages {self.first:,} to {self.last - 1:,} of {total:,}"
         if self.size == 1:
             return f"Showing {of_all}, a bar each."
-        return f"Showing {of_all} in {len(self):,} groups of {self.size:,}: narrow the range to see each message."
+        return (
+            f"Showing {of_all} in {len(self):,} groups of {self.size:,}: drag across the picture to see each message."
+        )

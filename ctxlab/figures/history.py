@@ -24,7 +24,7 @@ from ctxlab.edits import (
 )
 from ctxlab.messages import Conversation, is_pinned
 from ctxlab.reduction import Trace
-from ctxlab.replay import survivors
+from ctxlab.replay import apply, survivors
 from ctxlab.tokens import COST_KINDS, Ledger
 
 Ints = npt.NDArray[np.int64]
@@ -148,8 +148,11 @@ class _Walk:
         self.places.append(self._place(local_place(edit)))
         match edit:
             case Pin():
-                for origin in self._found(edit.messages):
-                    self.pinned_at[origin] = min(self.pinned_at[origin], number)
+                # The first edit of a trace, so the state is the start. A pin holds for the partner of a tool call too.
+                after = apply(self.start, edit)
+                for index in range(len(after)):
+                    if is_pinned(after, index):
+                        self.pinned_at[index] = min(self.pinned_at[index], number)
             case TruncateText() | ReplaceImage() | ReplaceResult() | CollapseTexts():
                 for origin in self._found((edit.message,)):
                     saved = -edit.tokens.difference if edit.tokens else 0

@@ -16,23 +16,28 @@ def legend(subject: Subject) -> str:
 
 def _items(subject: Subject) -> Iterator[str]:
     for kind in subject.kinds:
-        yield f"{_swatch(COLOURS[kind])}{html(kind)}"
+        yield f"{_swatch(kind, COLOURS[kind])}{html(kind)}"
     if free_media(subject):
-        yield f"{_sign('■', COLOURS['media'])}media, counted as 0"
+        yield f"{_sign('■', 'media', COLOURS['media'])}media, counted as 0"
     if pinned_messages(subject):
-        yield f"{_sign(PINNED_SIGN, 'currentColor')}pinned"
+        yield f"{_sign(PINNED_SIGN, 'pinned', 'currentColor')}pinned"
     for verdict in verdicts(subject):
         mark = MARKS[verdict]
-        yield f"{_sign(mark.sign, mark.colour)}{html(mark.word)}"
+        yield f"{_sign(mark.sign, mark.symbol, mark.colour)}{html(mark.word)}"
     yield "filled: what stays fits the budget"
     yield '<span class="ctxlab-swatch hatched"></span>hatched: goes'
     if subject.marks.size > 1:
         yield f"a mark stands for {subject.marks.size:,} messages: ▲ before ◆ before ×"
 
 
-def _swatch(colour: str) -> str:
-    return f'<span class="ctxlab-swatch" style="background:{colour}"></span>'
+def _swatch(name: str, colour: str) -> str:
+    return f'<span class="ctxlab-swatch" style="background:{_themed(name, colour)}"></span>'
 
 
-def _sign(sign: str, colour: str) -> str:
-    return f'<span class="ctxlab-swatch sign" style="color:{colour}">{sign}</span>'
+def _sign(sign: str, name: str, colour: str) -> str:
+    return f'<span class="ctxlab-swatch sign" style="color:{_themed(name, colour)}">{sign}</span>'
+
+
+def _themed(name: str, colour: str) -> str:
+    """Return the colour, unless the theme has a lighter one of the same hue."""
+    return f"var(--ctxlab-{name.replace(' ', '-')}, {colour})"

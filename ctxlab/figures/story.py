@@ -109,7 +109,7 @@ def _why(moment: Moment) -> Iterator[str]:
     reasons = Counter(point.reason for point in after if point.reason is not None)
     if reasons and not any(point.kind for point in after):
         yield f"From {moment.start:,} on, where the search starts, every message is refused:"
-        yield "; ".join(f"{count:,} × {reason.text}" for reason, count in reasons.most_common(3)) + "."
+        yield "; ".join(f"{count:,} because {reason.text}" for reason, count in reasons.most_common(3)) + "."
 
 
 def _passed_over(moment: Moment) -> Iterator[str]:

@@ -26,7 +26,12 @@ def plural(count: int, noun: str) -> str:
 def title(subject: Subject, index: int) -> str:
     """Name a message by index, role and what is in it."""
     message = subject.messages[index]
-    return " · ".join([f"message {index:,}", one_line(str(message.get("role")), 20), contents(message)])
+    return " · ".join([f"message {index:,}", role(message), contents(message)])
+
+
+def role(message: Message) -> str:
+    """Return the role of a message as it is written, on one line."""
+    return one_line(str(message.get("role")), 20)
 
 
 def contents(message: Message) -> str:
@@ -114,8 +119,8 @@ def hover_group(subject: Subject, groups: Groups, number: int) -> Iterator[str]:
     for kind, mark in MARKS.items():
         found = [point.index for point in subject.points[first:end] if point.kind == kind]
         if found:
-            where = f": {', '.join(f'{index:,}' for index in found[:4])}{', …' if len(found) > 4 else ''}"
-            yield f"{mark.sign} {len(found):,} {mark.word}{where if kind else ''}"
+            where = f" ({', '.join(f'{index:,}' for index in found[:4])}{', …' if len(found) > 4 else ''})"
+            yield f"{mark.sign} {mark.word}: {len(found):,}{where if kind else ''}"
     pinned = [i for i in range(first, end) if subject.pins and int(subject.history.pinned_at[i]) < NEVER]
     if pinned:
         yield f"▼ {len(pinned):,} pinned"
@@ -132,7 +137,7 @@ def about(moment: Moment, index: int) -> Iterator[str]:
     """Yield all that is said of the message in focus, in sentences."""
     subject = moment.subject
     kinds = ", ".join(kinds_in(subject, index))
-    yield f"{title(subject, index).capitalize()}: {cost(subject, index)}{f' ({kinds})' if kinds else ''}."
+    yield f"M{title(subject, index)[1:]}: {cost(subject, index)}{f' ({kinds})' if kinds else ''}."
     yield f"{verdict(subject, index)}: {reason(moment, index)}."
     room = "fits" if moment.fits(index) else "does not fit"
     yield (

@@ -19,17 +19,15 @@ function render({ model, el }) {
   };
   const changes = new MutationObserver(soon);
   const enter = (event) => {
-    if (event.key === "Enter" && event.target.closest(".ctxlab-path")) {
-      event.stopPropagation();
-      root.querySelector(".ctxlab-open")?.click();
-    }
+    if (event.key === "Enter" && event.target.closest(".ctxlab-path")) root.querySelector(".ctxlab-open")?.click();
   };
   const attach = () => {
     if (stopped) return;
     root = el.closest(".ctxlab");
     if (!root) return void requestAnimationFrame(attach);
     changes.observe(root, { childList: true, subtree: true });
-    root.addEventListener("keydown", enter);
+    // On the way down: a text field of ipywidgets lets no key up again.
+    root.addEventListener("keydown", enter, true);
     soon();
   };
   requestAnimationFrame(attach);
@@ -38,7 +36,7 @@ function render({ model, el }) {
     stopped = true;
     cancelAnimationFrame(due);
     changes.disconnect();
-    root?.removeEventListener("keydown", enter);
+    root?.removeEventListener("keydown", enter, true);
     model.off("change:names", soon);
   };
 }

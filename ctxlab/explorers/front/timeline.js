@@ -23,6 +23,9 @@ function ticks(highest, most, whole = true) {
   return { step, upTo: Array.from({ length: Math.floor(highest / step) + 1 }, (_, at) => at * step) };
 }
 
+// The colour of the record, unless the theme has a lighter one of the same hue.
+const themed = (name, colour) => `var(--ctxlab-${name.replace(" ", "-")}, ${colour})`;
+
 function make(parent, tag, attributes = {}, text) {
   const made = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
@@ -118,9 +121,10 @@ function bars(svg, picture, now, at, hatch) {
     }
   }
   const layer = make(svg, "g", { class: "bars" });
-  stacks.forEach((stack, number) => {
-    if (pale[number].length) make(layer, "path", { class: "gone", fill: stack.colour, d: pale[number].join("") });
-    if (solid[number].length) make(layer, "path", { class: "stays", fill: stack.colour, d: solid[number].join("") });
+  stacks.forEach(({ kind, colour }, number) => {
+    for (const [name, paths] of [["gone", pale[number]], ["stays", solid[number]]]) {
+      if (paths.length) make(layer, "path", { class: name, style: `fill: ${themed(kind, colour)}`, d: paths.join("") });
+    }
   });
   if (away.length) make(svg, "path", { class: "away", fill: `url(#${hatch})`, d: away.join("") });
   const going = now.gaps.map(([from, to]) => box(at.edge(from), ABOVE.top, at.edge(to) - at.edge(from), ABOVE.bottom - ABOVE.top));
@@ -159,10 +163,11 @@ function marks(svg, picture, heights, now, at) {
   });
   for (const [, { style, fits, pale, paths }] of [...groups].sort().reverse()) {
     const thin = style.symbol === "x-thin";
+    const colour = themed(style.symbol, style.colour);
     make(layer, "path", {
       class: `${thin ? "refused" : fits ? "fits" : "over"}${pale ? " pale" : ""}`,
       "data-word": style.word, "data-count": paths.length, d: paths.join(""),
-      ...(thin ? {} : { stroke: style.colour, fill: fits ? style.colour : "" }),
+      ...(thin ? {} : { style: fits ? `fill: ${colour}; stroke: ${colour}` : `stroke: ${colour}` }),
     });
   }
 }
@@ -218,6 +223,7 @@ function render({ model, el }) {
   el.append(svg, tip);
   let width = 0;
   let at = null;
+  let drawn = null;
   let due = 0;
 
   const draw = () => {
@@ -226,6 +232,8 @@ function render({ model, el }) {
     if (!width || !picture.stacks) return;
     const [now, heights] = [model.get("now"), model.get("heights")];
     at = scales(picture, width);
+    if (picture !== drawn) hide();
+    drawn = picture;
     svg.setAttribute("width", width);
     svg.replaceChildren();
     const defs = make(svg, "defs");
@@ -269,6 +277,11 @@ function render({ model, el }) {
   const hide = () => {
     tip.hidden = true;
   };
+  const leave = () => {
+    hide();
+    from = null;
+    svg.querySelector(".chosen")?.remove();
+  };
   const under = (event) => {
     const picture = model.get("picture");
     const bounds = svg.getBoundingClientRect();
@@ -291,9 +304,28 @@ function render({ model, el }) {
     model.set("focus", Math.max(0, Math.min(model.get("picture").count - 1, index)));
     model.save_changes();
   };
-  const click = (event) => {
-    const found = under(event);
-    if (found) want(found.index);
+  // A click puts a message in focus; a drag across the picture shows the messages that it went over.
+  let from = null;
+  const press = (event) => {
+    from = event.button === 0 ? under(event) : null;
+  };
+  const drag = (event) => {
+    hover(event);
+    const to = from && under(event);
+    if (!to || Math.abs(to.x - from.x) < 6) return;
+    const x = Math.min(from.x, to.x);
+    svg.querySelector(".chosen")?.remove();
+    make(svg, "path", { class: "chosen", d: box(x, ABOVE.top, Math.abs(to.x - from.x), BELOW.bottom - ABOVE.top) });
+  };
+  const release = (event) => {
+    const to = from && under(event);
+    const moved = svg.querySelector(".chosen");
+    moved?.remove();
+    if (to && moved) {
+      model.set("span", [Math.min(from.index, to.index), Math.max(from.index, to.index) + 1]);
+      model.save_changes();
+    } else if (to) want(to.index);
+    from = null;
   };
   const keys = (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
@@ -313,9 +345,10 @@ function render({ model, el }) {
     }
   });
   sizes.observe(el);
-  svg.addEventListener("mousemove", hover);
-  svg.addEventListener("mouseleave", hide);
-  svg.addEventListener("click", click);
+  svg.addEventListener("mousemove", drag);
+  svg.addEventListener("mouseleave", leave);
+  svg.addEventListener("mousedown", press);
+  svg.addEventListener("mouseup", release);
   el.addEventListener("keydown", keys);
   el.addEventListener("focus", () => at && el.matches(":focus-visible") && tell());
   el.addEventListener("blur", hide);
