@@ -146,11 +146,16 @@ class Tuning:
 
 
 def preserve_grid(sessions: Sequence[Sequence[Message]], count: int = 100) -> tuple[int, ...]:
-    """Return up to ``count`` values of preserve_chars, evenly spread in ratio from 50 to the longest text there is."""
+    """Return about ``count`` values of preserve_chars, evenly spread in ratio from 50 to the longest text there is.
+
+    Round numbers that a person would try first are among them, and the default.
+    """
     longest = max((len(slot.text) for messages in sessions for m in messages for slot in text_slots(m)), default=0)
     lowest, highest = 50, max(2000, longest)
     ratio = (highest / lowest) ** (1 / max(1, count - 1))
-    return tuple(sorted({_rounded(lowest * ratio**step) for step in range(count)} | {2000}))
+    round_ones = {digit * 10**power for power in range(2, 7) for digit in (1, 2, 5)}
+    spread = {_rounded(lowest * ratio**step) for step in range(count)}
+    return tuple(sorted(spread | {value for value in round_ones if value <= highest}))
 
 
 def coarse_first(values: Sequence[int]) -> tuple[int, ...]:

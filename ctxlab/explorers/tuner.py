@@ -8,6 +8,7 @@ import asyncio
 import json
 import time
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any, cast
 
 import anywidget
@@ -70,9 +71,9 @@ class Tuner(anywidget.AnyWidget):
             raise ValueError("there is no session to tune for")
         self.counter = counter_of(counter)
         self.manager = manager or Summarizing()
-        self.values = preserve_grid(list(self.sessions.values()), count)
+        self.values = tuple(sorted({*preserve_grid(list(self.sessions.values()), count), preserve_chars}))
         self.tunings: dict[Rule, Tuning] = {}
-        self._tried: dict[Rule, list[Setting]] = {}
+        self._tried: dict[Rule, dict[int, list[Setting]]] = {}
         self._task: asyncio.Task[None] | None = None
         self._shown: Tuning | None = None
         costs = [sum(map(self.counter.message, messages)) for messages in self.sessions.values()]
@@ -85,6 +86,7 @@ class Tuner(anywidget.AnyWidget):
         )
         self.observe(guarded(self, lambda change: self._begin()), "rule")
         self.observe(guarded(self, lambda change: self._answer()), ["budget", "most_refused"])
+        self.observe(guarded(self, lambda change: self._add(change.new)), "preserve_chars")
         self.on_msg(lambda _, content, buffers: self.stop() if content == {"do": "stop"} else None)
         self._begin()
 
@@ -141,21 +143,34 @@ class Tuner(anywidget.AnyWidget):
 
     def _try(self, rule: Rule) -> Iterator[None]:
         """Try one value after another, and stop after each for whoever asks."""
-        order, count = coarse_first(self.values), len(self.sessions)
-        tried = self._tried.setdefault(rule, [])
-        del tried[len(tried) - len(tried) % count :]
-        for setting in settings(self.sessions, self.counter, rule, order[len(tried) // count :], self.manager):
-            tried.append(setting)
-            if len(tried) % count == 0:
+        tried = self._tried.setdefault(rule, {})
+        left = [value for value in coarse_first(self.values) if value not in tried]
+        found: list[Setting] = []
+        for setting in settings(self.sessions, self.counter, rule, left, self.manager):
+            found.append(setting)
+            if len(found) == len(self.sessions):
+                tried[setting.preserve_chars] = found
+                found = []
                 yield
-        self.tunings[rule] = Tuning.of(rule, tried)
+        self.tunings[rule] = Tuning.of(rule, list(chain.from_iterable(tried.values())))
+
+    def _add(self, value: int) -> None:
+        """Try a value that is not among those of the range."""
+        rule = cast(Rule, self.rule)
+        tried = self._tried.setdefault(rule, {})
+        if value not in tried and value not in self.values:
+            tried[value] = list(settings(self.sessions, self.counter, rule, [value], self.manager))
+            self._draw()
 
     def _draw(self) -> None:
         """Show what was tried so far."""
-        tried = self._tried[cast(Rule, self.rule)]
-        self._shown = Tuning.of(cast(Rule, self.rule), tried)
+        rule = cast(Rule, self.rule)
+        tried = self._tried[rule]
+        self._shown = Tuning.of(rule, list(chain.from_iterable(tried.values())))
+        if rule in self.tunings:
+            self.tunings[rule] = self._shown
         with self.hold_sync():
-            self.tried, self.to_try = len(tried), len(self.values) * len(self.sessions)
+            self.tried, self.to_try = len(tried), len({*self.values, *tried})
             self.record = _json(tuning_record(self._shown, self.sessions))
             self._answer()
 

@@ -5,9 +5,11 @@ The first is sent once a rule, the second once a budget; moving preserve_chars n
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from heapq import nlargest
 from typing import Any
 
 from ctxlab.escaping import one_line
+from ctxlab.fallback import Setting
 from ctxlab.messages import Conversation
 from ctxlab.truncation import Truncation
 from ctxlab.tuning import Answer, Tuning, text_lengths
@@ -17,6 +19,9 @@ BINS = 36
 
 BUDGETS = 20
 """Rows of the heatmap."""
+
+LINES = 12
+"""Sessions whose tokens are shown round by round; of more, the largest."""
 
 NEVER = -1
 """Refused calls where a session never fits."""
@@ -39,6 +44,7 @@ def tuning_record(tuning: Tuning, sessions: Mapping[str, Conversation]) -> dict[
         "histogram": {"edges": edges, "counts": _counts(lengths, edges)},
         "dead": [_dead_zone(value, lengths) for value in tuning.values],
         "heat": {"budgets": budgets, "calls": calls},
+        "rounds": [[setting.tokens for setting in _largest(tuning.by_value[value])] for value in tuning.values],
     }
 
 
@@ -46,6 +52,7 @@ def answers_record(tuning: Tuning, budget: int, most_refused: int) -> dict[str, 
     """Return what holds under one budget in tokens: an answer and a sentence a value, and the recommendation."""
     answers = tuning.answers(budget)
     recommendation = tuning.recommend(budget, most_refused)
+    best = next((answer for answer in answers if answer.preserve_chars == recommendation.preserve_chars), None)
     return {
         "rule": tuning.rule,
         "budget": budget,
@@ -54,6 +61,7 @@ def answers_record(tuning: Tuning, budget: int, most_refused: int) -> dict[str, 
         "tokens": [answer.tokens for answer in answers],
         "characters": [answer.characters for answer in answers],
         "words": [sentence(answer, tuning) for answer in answers],
+        "beside": [_beside(answer, best) for answer in answers],
         "best": recommendation.preserve_chars,
         "reason": recommendation.reason,
     }
@@ -73,6 +81,25 @@ def sentence(answer: Answer, tuning: Tuning) -> str:
         f"{what}; {answer.characters:,} characters ({kept}) and {answer.tokens:,} tokens "
         f"({_share(answer.tokens, tuning.start.tokens)}) are left."
     )
+
+
+def _beside(answer: Answer, best: Answer | None) -> str:
+    """Say what the recommended value would change, empty where there is none or it is chosen."""
+    if best is None or best is answer:
+        return "That is the recommended value." if best else ""
+    kept = best.characters - answer.characters
+    what = f"{abs(kept):,} characters {'more' if kept >= 0 else 'fewer'} kept"
+    if answer.refused_calls is None or best.refused_calls is None:
+        return f"With the recommended {best.preserve_chars:,} it would fit."
+    calls = best.refused_calls - answer.refused_calls
+    if calls == 0:
+        return f"With the recommended {best.preserve_chars:,}: as many refused calls, {what}."
+    more = f"{abs(calls)} refused call{'' if abs(calls) == 1 else 's'} {'more' if calls > 0 else 'fewer'}"
+    return f"With the recommended {best.preserve_chars:,}: {more}, {what}."
+
+
+def _largest(settings: Sequence[Setting]) -> list[Setting]:
+    return nlargest(LINES, settings, key=lambda setting: setting.tokens[0])
 
 
 def heat_budgets(tuning: Tuning, count: int = BUDGETS) -> list[int]:

@@ -40,6 +40,14 @@ function watchTheme(changed) {
   return () => watcher.disconnect();
 }
 
+// JupyterLab's notebook takes single keys for commands (d d deletes a cell) wherever the focus is; not in here.
+function keepKeys(node) {
+  node.addEventListener("keydown", (event) => {
+    if (!event.ctrlKey && !event.metaKey && !event.altKey && event.key !== "Escape") event.stopPropagation();
+  });
+  return node;
+}
+
 const RULES = [
   ["fixed", "fixed", "1.63.0: cuts what is longer than 3 × preserve_chars, and keeps preserve_chars at each end"],
   ["proportional", "proportional", "Proposed in #5791: cuts what is longer than preserve_chars, and keeps at most a quarter at each end"],

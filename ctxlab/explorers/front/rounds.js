@@ -543,7 +543,7 @@ export function renderRounds({ record, el, on = {} }) {
   const text = make("div", { class: "text", tabindex: 0, role: "region", "aria-label": "Text of the block in focus", dir: "ltr" });
   const caption = make("p", { class: "caption", id: `${id}-caption` });
   const spoken = make("div", { class: "spoken", role: "status", "aria-live": "polite" });
-  const root = make("section", { class: "ctx ctx-rounds", "aria-label": "Rounds", "data-lm-suppress-shortcuts": "true" },
+  const root = make("section", { class: "ctx ctx-rounds", "aria-label": "Rounds" },
     make("div", { class: "bar" },
       button("Back to the start", "|◀", () => jump(0)),
       button("Back one round", "◀ round", () => jump(roundStart())),
@@ -848,7 +848,7 @@ export function renderRounds({ record, el, on = {} }) {
   [position, focus, following, playing, speed] = [0, -1, true, false, 1];
   board = new Board(canvas);
   curves = new Curves(svg, (to) => jump(to));
-  el.append(root);
+  el.append(keepKeys(root));
   const resized = new ResizeObserver(() => size());
   resized.observe(left);
   const unwatch = watchTheme(() => { if (board.layout) { board.readColours(); show(); } });
@@ -885,7 +885,7 @@ export default {
       knobs?.show({ rule: model.get("rule"), preserve_chars: model.get("preserve_chars"), budget: model.get("budget") });
       error.textContent = model.get("error");
     };
-    el.append(make("div", { class: "ctx", "data-lm-suppress-shortcuts": "true" }, ...(knobs ? [knobs.el] : []), error));
+    el.append(keepKeys(make("div", { class: "ctx" }, ...(knobs ? [knobs.el] : []), error)));
     turn();
     const player = renderRounds({ record: read(), el, on: { position: send("position"), message: send("message") } });
     const heard = {

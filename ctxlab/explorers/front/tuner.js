@@ -1,4 +1,5 @@
-// The tuner of preserve_chars: four pictures over one scale of characters, and a line through all of them.
+// The tuner of preserve_chars: four pictures over one scale of characters with a line through all of them, and the
+// tokens round by round where the line is.
 //
 // Moving the line needs no kernel: the record holds the whole range, the answers hold what one budget makes of it.
 // No rule lives here. renderTuner({record, answers, state, el, on}) returns {setRecord, setAnswers, setState, destroy}.
@@ -7,7 +8,7 @@
 const LEFT = 58;
 const RIGHT = 14;
 const TOP = 30;
-const HEIGHT = 200;
+const HEIGHT = 186;
 const NEVER = -1;
 
 // Runs of equal values: [[first, last, value], …], last included.
@@ -25,12 +26,13 @@ export function renderTuner({ record, answers, state, el, on = {} }) {
   let x, width, bottom, value;
   const lead = make("strong");
   const words = make("span");
+  const now = make("p", { class: "now" }, lead, " ", words);
   const zone = make("p", { class: "beside" });
   const reason = make("span");
   const take = make("button", { type: "button", text: "take it", onclick: () => choose(answers.best, true) });
   const say = make("div", { class: "say", role: "status", "aria-live": "polite" },
     make("p", { class: "state" }, make("strong", { text: "Recommended: " }), reason, " ", take),
-    make("p", { class: "now" }, lead, " ", words), zone);
+    now, zone);
   const knobs = dials({ values: record.values, most: state.most, chosen: (name, chosen) => {
     if (name === "preserve_chars") choose(chosen, true);
     else on[name]?.(chosen);
@@ -41,14 +43,14 @@ export function renderTuner({ record, answers, state, el, on = {} }) {
   const tried = make("span");
   const progress = make("div", { class: "progress" }, bar, tried, make("button", { type: "button", text: "stop", onclick: () => on.stop?.() }));
   const error = make("p", { class: "error", role: "alert" });
-  const pictures = ["calls", "kept", "sizes", "heat"].map((name) => draw("svg", { class: name, role: "img", height: HEIGHT }));
-  const [calls, kept, sizes, heat] = pictures;
+  const pictures = ["calls", "kept", "sizes", "heat", "curve"].map((name) => draw("svg", { class: name, role: "img", height: HEIGHT }));
+  const [calls, kept, sizes, heat, curve] = pictures;
   const grid = make("div", { class: "pictures" }, ...pictures);
   const about = make("p", { class: "legend" });
   const body = make("tbody");
   const table = make("details", { ontoggle: () => fillTable() }, make("summary", { text: "All of it as a table" }),
     make("table", {}, make("thead", {}, make("tr", {}, ...["preserve_chars", "refused calls", "characters left", "tokens left"].map((text) => make("th", { text, scope: "col" })))), body));
-  const root = make("section", { class: "ctx ctx-tuner", "aria-label": "Tuning preserve_chars", "data-lm-suppress-shortcuts": "true" },
+  const root = make("section", { class: "ctx ctx-tuner", "aria-label": "Tuning preserve_chars" },
     knobs.el, progress, error, say, grid, about, table);
   let cursors = [];
 
@@ -61,7 +63,8 @@ export function renderTuner({ record, answers, state, el, on = {} }) {
     if (chosen == null) return;
     value = record.values[at(chosen)];
     move();
-    if (tell) on.preserve_chars?.(value);
+    // What was not tried is shown as its nearest neighbour until the kernel has tried it.
+    if (tell) on.preserve_chars?.(chosen);
   }
 
   function move() {
@@ -80,9 +83,10 @@ export function renderTuner({ record, answers, state, el, on = {} }) {
     sizes.zone.setAttribute("width", Math.max(0, end - place));
     knobs.show({ ...state, preserve_chars: value });
     lead.textContent = `preserve_chars ${few(value)}:`;
-    words.textContent = answers.words[index] ?? "";
+    words.textContent = `${answers.words[index] ?? ""} ${answers.beside[index] ?? ""}`;
     const [count, characters] = record.dead[index];
     zone.textContent = `Dead zone of the fixed rule, ${few(value + 1)} to ${few(3 * value)} characters: ${few(count)} of ${plural(record.texts, "text")}, ${few(characters)} characters.`;
+    drawCurve(index);
     root.dataset.value = value;
     root.dataset.calls = answers.calls[index];
   }
@@ -101,14 +105,16 @@ export function renderTuner({ record, answers, state, el, on = {} }) {
     x.range = [low, high];
     cursors = [];
     for (const picture of pictures) {
+      const own = picture === curve ? wide : width;
       picture.replaceChildren();
-      picture.setAttribute("width", width);
-      picture.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
+      picture.setAttribute("width", own);
+      picture.setAttribute("viewBox", `0 0 ${own} ${HEIGHT}`);
     }
     drawCalls();
     drawKept();
     drawSizes();
     drawHeat();
+    reserve();
     move();
   }
 
@@ -233,7 +239,7 @@ export function renderTuner({ record, answers, state, el, on = {} }) {
         rect.append(draw("title", {}, `budget ${few(budgets[index])}, preserve_chars ${few(record.values[first])} to ${few(record.values[last])}: ${never(count) ? "never fits" : plural(count, "refused call")}`));
         rect.addEventListener("click", (event) => {
           on.budget?.(budgets[index]);
-          choose(x.back(event.offsetX), true);
+          choose(record.values[at(x.back(event.offsetX))], true);
         });
         heat.append(rect);
       }
@@ -259,6 +265,34 @@ export function renderTuner({ record, answers, state, el, on = {} }) {
     heat.append(draw("line", { x1: LEFT, x2: width - RIGHT, y1: line, y2: line, class: "budget" }));
     cursor(heat);
     heat.setAttribute("aria-label", `Refused calls for ${budgets.length} budgets from ${few(budgets[budgets.length - 1])} to ${few(budgets[0])} tokens by preserve_chars; hatched where it never fits.`);
+  }
+
+  // The rounds of the value that is chosen: the one picture that is drawn anew when the line moves.
+  function drawCurve(index) {
+    const wide = +curve.getAttribute("width");
+    const lines = record.rounds[index];
+    const most = Math.max(answers.budget, ...lines.map((tokens) => tokens[0])) * 1.03;
+    const rounds = Math.max(1, ...record.rounds.flatMap((all) => all.map((tokens) => tokens.length - 1)));
+    const y = (tokens) => bottom - ((bottom - TOP) * tokens) / most;
+    const along = (round) => LEFT + ((wide - LEFT - RIGHT - 12) * round) / rounds;
+    curve.replaceChildren(draw("text", { x: 0, y: 14, class: "title" }, `Tokens after each refused call, with preserve_chars ${few(value)}`));
+    const step = nice(most / 4);
+    for (let tokens = 0; tokens <= most; tokens += step) {
+      curve.append(draw("line", { x1: LEFT, x2: wide - RIGHT, y1: y(tokens), y2: y(tokens), class: "grid" }));
+      curve.append(draw("text", { x: LEFT - 7, y: y(tokens) + 4, class: "tick", "text-anchor": "end" }, short(tokens)));
+    }
+    const every = Math.ceil(rounds / 20);
+    for (let round = 0; round <= rounds; round += every) curve.append(draw("text", { x: along(round), y: bottom + 15, class: "tick", "text-anchor": "middle" }, round ? `${round}` : "start"));
+    curve.append(draw("line", { x1: LEFT, x2: wide - RIGHT, y1: y(answers.budget), y2: y(answers.budget), class: "budget" }));
+    curve.append(draw("text", { x: LEFT + 5, y: y(answers.budget) + (bottom - y(answers.budget) > 18 ? 13 : -5), class: "budget-label" }, `budget ${few(answers.budget)}`));
+    for (const tokens of lines) {
+      // Where it fits the rounds end; those that a smaller budget would need are hollow.
+      const fits = tokens.findIndex((left) => left <= answers.budget);
+      curve.append(draw("polyline", { points: tokens.map((left, round) => `${along(round)},${y(left)}`).join(" "), class: "line" }));
+      if (rounds <= 60) tokens.forEach((left, round) => curve.append(draw("circle", { cx: along(round), cy: y(left), r: 3.5, class: fits < 0 || round <= fits ? "dot" : "dot to-come" })));
+    }
+    const name = lines.map((tokens) => tokens.map(few).join(", ")).slice(0, 3).join("; ");
+    curve.setAttribute("aria-label", `Tokens after each refused call with preserve_chars ${few(value)}: ${name}. Budget ${few(answers.budget)}.`);
   }
 
   function hatching(id, name) {
@@ -297,6 +331,19 @@ export function renderTuner({ record, answers, state, el, on = {} }) {
       ...[few(characters), never(answers.calls[index]) ? "never fits" : few(answers.calls[index]), few(answers.characters[index]), few(answers.tokens[index])].map((text) => make("td", { text })))));
   }
 
+  // The sentence is as high as its longest, so that nothing jumps while the line moves.
+  function reserve() {
+    now.style.minHeight = "";
+    const texts = answers.words.map((text, index) => `${text} ${answers.beside[index]}`).sort((a, b) => b.length - a.length).slice(0, 3);
+    lead.textContent = `preserve_chars ${few(record.values[record.values.length - 1])}:`;
+    let highest = 0;
+    for (const text of texts) {
+      words.textContent = text;
+      highest = Math.max(highest, now.offsetHeight);
+    }
+    now.style.minHeight = `${highest}px`;
+  }
+
   function all() {
     knobs.scale(record.values, state.most);
     recommend();
@@ -323,7 +370,7 @@ export function renderTuner({ record, answers, state, el, on = {} }) {
     if (event.type === "pointerdown") {
       if (event.button !== 0) return;
       grid.setPointerCapture?.(event.pointerId);
-      dragged = event.target.closest("svg");
+      dragged = event.target.closest("svg:not(.curve)");
     }
     if (!dragged || !(event.buttons & 1)) return;
     const chosen = record.values[at(x.back(event.clientX - dragged.getBoundingClientRect().left))];
@@ -334,7 +381,7 @@ export function renderTuner({ record, answers, state, el, on = {} }) {
   grid.addEventListener("pointermove", drag);
   grid.addEventListener("pointerup", () => { dragged = null; });
 
-  el.append(root);
+  el.append(keepKeys(root));
   setState(state);
   const resized = new ResizeObserver(size);
   resized.observe(grid);

@@ -16,7 +16,7 @@ export function renderTurns({ record, el }) {
   const body = make("tbody");
   const table = make("table", {}, make("thead", {}, make("tr", {},
     ...["what is stored", "turn", "refused calls", "live", "a restart loads", "they differ"].map((text) => make("th", { text, scope: "col" })))), body);
-  const root = make("section", { class: "ctx ctx-turns", "aria-label": "Turns", "data-lm-suppress-shortcuts": "true" },
+  const root = make("section", { class: "ctx ctx-turns", "aria-label": "Turns" },
     make("div", { class: "say" }, summary), pictures, legend, table);
 
   function picture(store, most) {
@@ -64,7 +64,7 @@ export function renderTurns({ record, el }) {
     ].map((text) => make("td", { text }))))));
   }
 
-  el.append(root);
+  el.append(keepKeys(root));
   const resized = new ResizeObserver(show);
   resized.observe(root);
   show();

@@ -1,0 +1,1 @@
+"""What a person sees and does in a browser: JupyterLab is real, and so is Chromium."""

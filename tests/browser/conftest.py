@@ -1,0 +1,106 @@
+"""A running `ctxlab lab` and a Chromium for the browser tests, each started once, and notebooks opened and run."""
+
+import json
+import shutil
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Error, Page, sync_playwright
+
+from tests.conftest import need
+from tests.test_lab import TOKEN, Server
+
+THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
+
+OpenNotebook = Callable[..., Page]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium: playwright's own where it was installed, else the system's."""
+    with sync_playwright() as playwright:
+        own = Path(playwright.chromium.executable_path)
+        system = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+        need(own.exists() or system, "there is no Chromium; `playwright install chromium` brings one")
+        path = None if own.exists() else system
+        try:
+            running = playwright.chromium.launch(
+                executable_path=path, args=["--no-sandbox", "--force-color-profile=srgb"]
+            )
+        except Error as error:
+            need(False, f"Chromium does not start: {error}")
+            raise
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """JupyterLab as `ctxlab lab` starts it, in a folder of its own."""
+    running = Server(tmp_path_factory.mktemp("browser-lab"), f"--IdentityProvider.token={TOKEN}")
+    try:
+        running.wait()
+        yield running
+    finally:
+        running.stop()
+
+
+@pytest.fixture(scope="module")
+def open_notebook(browser: Browser, lab: Server) -> Iterator[OpenNotebook]:
+    """Open a notebook by name and run all of it; ``source`` replaces its cells, ``theme`` is "light" or "dark"."""
+    contexts = []
+
+    def opened(
+        name: str, *, theme: str = "light", width: int = 1280, height: int = 900, source: list[str] | None = None
+    ) -> Page:
+        _choose_theme(lab, theme)
+        if source is not None:
+            _write(lab, name, source)
+        context = browser.new_context(viewport={"width": width, "height": height})
+        contexts.append(context)
+        page = context.new_page()
+        page.goto(f"http://127.0.0.1:{lab.port}/doc/tree/notebooks/{name}.ipynb?token={TOKEN}")
+        page.locator(".jp-Notebook").wait_for(timeout=60_000)
+        # Only once the status bar says so has the notebook a kernel; before, running would ask which one to take.
+        page.get_by_text("| Idle").wait_for(timeout=60_000)
+        page.get_by_role("menuitem", name="Run", exact=True).click()
+        page.locator(".lm-Menu-item[data-command='runmenu:run-all']").click()
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+def _write(lab: Server, name: str, cells: list[str]) -> None:
+    folder = lab.home / "ctxlab-notebooks" / "notebooks"
+    content: dict[str, Any] = {
+        "nbformat": 4,
+        "nbformat_minor": 5,
+        "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+        "cells": [
+            {
+                "cell_type": "code",
+                "id": f"c{at}",
+                "source": cell,
+                "metadata": {},
+                "outputs": [],
+                "execution_count": None,
+            }
+            for at, cell in enumerate(cells)
+        ],
+    }
+    (folder / f"{name}.ipynb").write_text(json.dumps(content), encoding="utf-8")
+
+
+def _choose_theme(lab: Server, theme: str) -> None:
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{lab.port}/lab/api/settings/@jupyterlab/apputils-extension:themes",
+        data=json.dumps({"raw": json.dumps({"theme": THEMES[theme]})}).encode(),
+        headers={"Authorization": f"token {TOKEN}", "Content-Type": "application/json"},
+        method="PUT",
+    )
+    urllib.request.urlopen(request, timeout=10).close()
