@@ -5,20 +5,23 @@ Lines of JSON with a ``type``: the header of each run (`recording`), then `messa
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ctxlab.edits import Edit
 from ctxlab.messages import Conversation, Message
 from ctxlab.reduction import Round, Trace
 from ctxlab.replay import apply
+from ctxlab.sessions.disk import read_bytes
+from ctxlab.sessions.jsontext import JsonError, JsonReader
 from ctxlab.sessions.notebook import NoteBook
 from ctxlab.sessions.reader import Reader, Reading
 from ctxlab.sessions.recorded_edits import edit_from
 from ctxlab.sessions.session import Claim, SessionFormatError, View, count, plain
 from ctxlab.sessions.shape import message as shaped
-from ctxlab.sessions.source import Record, Source, open_source
+from ctxlab.sessions.source import Source
 
 MARK = "recording"
 VERSION = 1
@@ -76,29 +79,48 @@ def moments(path: "str | os.PathLike[str]") -> tuple[Moment, ...]:
 
     Raises SessionFormatError for anything else.
     """
-    source = open_source(path)
-    if not _recognise(source):
-        raise SessionFormatError(source.path, "top level", "no recording of ctxlab", "Use ctxlab.load for other files.")
-    return tuple(_moments(source))
+    named, book = Path(path), NoteBook()
+    lines = list(_parsed(named, book))
+    if not lines or not _is_header(lines[0][1]):
+        raise SessionFormatError(named, "top level", "no recording of ctxlab", "Use ctxlab.load for other files.")
+    return tuple(_moments(lines, book))
+
+
+def _parsed(path: Path, book: NoteBook) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the place and the object of each line of a file; what is none is passed over, and noted."""
+    parser = JsonReader(book)
+    for number, line in enumerate(read_bytes(path, follow=True).decode("utf-8", "replace").split("\n"), 1):
+        where = f"line {number}"
+        try:
+            value = parser.parse(line, where) if line.strip() else None
+        except JsonError as fault:
+            book.add("skipped", "a line that is not JSON, left out", f"{where} ({fault.reason})")
+            continue
+        if isinstance(value, dict):
+            yield where, value
+
+
+def _lines(source: Source) -> Iterator[tuple[str, dict[str, Any]]]:
+    # A file of one line is one JSON document, too.
+    found = (
+        ((record.where, record.value) for record in source.records) if source.records else [("line 1", source.document)]
+    )
+    return ((where, value) for where, value in found if isinstance(value, dict))
+
+
+def _is_header(line: dict[str, Any]) -> bool:
+    return line.get("type") == MARK and "ctxlab" in line
 
 
 def _recognise(source: Source) -> Claim | None:
-    first = next(_lines(source), None)
-    if first is None or first.value.get("type") != MARK or "ctxlab" not in first.value:
-        return None
-    return Claim("JSON lines that begin with a recording of ctxlab", "certain")
-
-
-def _lines(source: Source) -> Iterator[Record]:
-    # A file of one line is one JSON document, too.
-    records = source.records or (Record("line 1", source.document),)
-    return (record for record in records if isinstance(record.value, dict))
+    _, first = next(_lines(source), ("", {}))
+    return Claim("JSON lines that begin with a recording of ctxlab", "certain") if _is_header(first) else None
 
 
 def _read(source: Source) -> Reading:
     if not _recognise(source):
         raise SessionFormatError(source.path, "top level", "the format needs its header", "Leave format= out.")
-    found = list(_moments(source))
+    found = list(_moments(_lines(source), source.book))
     if not found:
         raise SessionFormatError(source.path, "", "no model call was recorded", "Was the agent ever used?")
     if len(found) > MAX_VIEWS:
@@ -112,16 +134,14 @@ def _read(source: Source) -> Reading:
     return Reading(f"{source.path.name} ({agent})" if agent else source.path.name, views, shown)
 
 
-def _moments(source: Source) -> Iterator[Moment]:
-    """Yield the moments of all runs; turns and calls are numbered through."""
-    book = source.book
+def _moments(lines: Iterable[tuple[str, dict[str, Any]]], book: NoteBook) -> Iterator[Moment]:
+    """Yield the moments of all runs; turns are numbered through."""
     run = _Run(None, None)
     turn = call = 0
     waiting: Moment | None = None
     reductions: list[Trace] = []
     seen = 0
-    for record in _lines(source):
-        line, where = record.value, record.where
+    for where, line in lines:
         if seen > MAX_LIVE:
             book.add("skipped", f"all that follows the first {MAX_LIVE:,} live messages", where)
             break

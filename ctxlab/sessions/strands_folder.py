@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ctxlab.messages import Message, has_pinned_flag, has_tool_result, has_tool_use
+from ctxlab.messages import Conversation, Message, has_pinned_flag, has_tool_result, has_tool_use
 from ctxlab.messages import tool_result_ids as result_ids
 from ctxlab.messages import tool_use_ids as use_ids
 from ctxlab.sessions.jsontext import JsonReader
@@ -17,22 +17,28 @@ from ctxlab.sessions.lines import unwrap
 from ctxlab.sessions.notebook import NoteBook
 from ctxlab.sessions.reader import Reader, Reading
 from ctxlab.sessions.session import Claim, SessionFormatError, View, count, plain
+from ctxlab.sessions.shape import conversation
 from ctxlab.sessions.shape import message as shaped
 from ctxlab.sessions.source import Source, read_json
 from ctxlab.sessions.strands_tree import AgentFolder, Tree, find_tree, note_leftovers
 
 # These restore nothing but the count; a summary in their state is not theirs.
 _WITHOUT_SUMMARY = ("SlidingWindowConversationManager", "NullConversationManager")
+# ctxlab's own manager: its state holds the messages that are live otherwise than they are stored.
+_KEEPS_FRONT = "CtxlabConversationManager"
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What agent.json says about the conversation; ``removed`` is None where it cannot be known."""
+    """What agent.json says about the conversation; ``removed`` is None where it cannot be known.
+
+    ``front`` goes before what is stored behind the removed ones: a summary, or what ctxlab's own manager keeps there.
+    """
 
     agent_id: str
     manager: str | None = None
     removed: int | None = None
-    summary: Message | None = None
+    front: Conversation = ()
 
 
 def rewritten_at_restore(messages: Sequence[Message]) -> tuple[int, ...]:
@@ -94,8 +100,8 @@ def _views(agent: AgentFolder, book: NoteBook) -> dict[str, View]:
     if state.removed is None:
         return {"stored": everything}
     kept = tuple(message for message in slots[state.removed :] if message is not None)
-    live = kept if state.summary is None else (state.summary, *kept)
-    if state.removed and any(map(has_pinned_flag, stored)):
+    live = (*state.front, *kept)
+    if state.removed and state.manager != _KEEPS_FRONT and any(map(has_pinned_flag, stored)):
         text = "pins with messages removed: a restart counts from the front, so it may not be what was live (#4027)"
         book.add("read", text, agent.name)
     for index in rewritten_at_restore(live):
@@ -106,7 +112,9 @@ def _views(agent: AgentFolder, book: NoteBook) -> dict[str, View]:
 
 
 def _about_live(stored: int, kept: int, state: _State) -> str:
-    behind = " behind the summary" if state.summary is not None else ""
+    if state.manager == _KEEPS_FRONT:
+        return f"what a restart restores: {count(len(state.front), 'message')} as it was live, and {kept} as stored"
+    behind = " behind the summary" if state.front else ""
     part = "all of it" if kept == stored else f"the last {kept} of {count(stored, 'stored message')}"
     return f"what a restart restores: {part}{behind}; texts that were cut in memory only are whole here (#5690)"
 
@@ -151,18 +159,20 @@ def _state(agent: AgentFolder, book: NoteBook) -> _State:
     if not 0 <= removed <= len(agent.files):
         text = f"removed_message_count does not fit the {len(agent.files)} stored messages; applied as the SDK does"
         book.add("read", text, f"agent.json ({str(removed)[:40]})")
-    return _State(agent_id, manager, removed, _summary(state, manager, book))
+    return _State(agent_id, manager, removed, _front(state, manager, book))
 
 
-def _summary(state: dict[str, Any], manager: str | None, book: NoteBook) -> Message | None:
+def _front(state: dict[str, Any], manager: str | None, book: NoteBook) -> Conversation:
+    if manager == _KEEPS_FRONT and isinstance(state.get("front"), list):
+        return conversation(((f"agent.json front[{index}]", raw) for index, raw in enumerate(state["front"])), book)
     raw = state.get("summary_message")
     if not raw:
-        return None
+        return ()
     where = "agent.json summary_message"
     if manager in _WITHOUT_SUMMARY:
         book.add("skipped", "a summary that this conversation manager does not restore", where)
-        return None
-    return shaped(raw, where, book)
+        return ()
+    return conversation([(where, raw)], book)
 
 
 def _name(tree: Tree, agents: Sequence[AgentFolder]) -> str:

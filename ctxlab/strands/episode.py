@@ -4,6 +4,7 @@ Nothing here knows the SDK, and no rule of a reduction is repeated.
 """
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 from ctxlab.edits import Pin, Summarize
 from ctxlab.messages import Conversation, Message
@@ -15,6 +16,9 @@ from ctxlab.survey import Survey
 from ctxlab.tokens.counting import TokenCounter
 
 Policy = SlidingWindow | Summarizing
+
+ID = "tracking_id"
+"""The key that newer releases add to each message of an agent."""
 
 
 def answered(policy: Policy, start: Conversation, first: int, budget: int | None, counter: TokenCounter) -> Trace:
@@ -42,9 +46,18 @@ def made_progress(trace: Trace) -> bool:
     return any(not isinstance(edit, Pin) for edit in trace.edits) and trace.final != trace.start
 
 
+def overhead(counter: TokenCounter, system_prompt: object, tool_specs: object) -> int:
+    """Return the tokens of what goes with the messages of a call: the system prompt and the tool descriptions."""
+    tokens = counter.text(system_prompt) if isinstance(system_prompt, str) else 0
+    return tokens + sum(counter.json(spec) for spec in (tool_specs if isinstance(tool_specs, list) else ()))
+
+
 def copies(live: list[Message]) -> Conversation:
-    """Return the messages for a trace to start from: cutting a message will change the agent's own dict."""
-    return tuple(message.copy() for message in live)
+    """Return the messages for a trace to start from, without the SDK's ids: a summary of the same words is the same.
+
+    Copies, for cutting a message will change the agent's own dict.
+    """
+    return tuple(cast(Message, {key: value for key, value in message.items() if key != ID}) for message in live)
 
 
 @dataclass(frozen=True, slots=True)

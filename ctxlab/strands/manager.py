@@ -36,6 +36,7 @@ from ctxlab.strands.episode import (
     joined,
     made_progress,
     managed,
+    overhead,
     rounds_since_smallest,
 )
 from ctxlab.strands.standing import SessionStore, Standing
@@ -138,9 +139,8 @@ class CtxlabConversationManager(ConversationManager):
         start = copies(live)
         policy, summarizer = self._policy_of(agent)
         first = len(self._episode.rounds) + 1 if self._episode else 1
-        budget = None if self.budget is None else self.budget - self._overhead(agent)
         try:
-            trace = answered(policy, start, first, budget, self.counter)
+            trace = answered(policy, start, first, self._left_for_messages(agent), self.counter)
         except Exception as fault:
             logger.error("reducing failed: %s", fault)
             raise fault from e
@@ -196,12 +196,12 @@ class CtxlabConversationManager(ConversationManager):
         self._restored = True
         return list(self._front) or None
 
-    def _overhead(self, agent: Any) -> int:
-        prompt = getattr(agent, "system_prompt", None)
-        tokens = self.counter.text(prompt) if isinstance(prompt, str) else 0
+    def _left_for_messages(self, agent: Any) -> int | None:
+        if self.budget is None:
+            return None
         registry = getattr(agent, "tool_registry", None)
-        specs = registry.get_all_tool_specs() if registry is not None else []
-        return tokens + sum(self.counter.json(spec) for spec in specs)
+        specs = registry.get_all_tool_specs() if registry is not None else None
+        return self.budget - overhead(self.counter, getattr(agent, "system_prompt", None), specs)
 
     def _routine(self, agent: Any, reduce: Callable[[Policy, Conversation], Round]) -> None:
         live = list(agent.messages)

@@ -11,6 +11,7 @@ from typing import Any
 from strands.models.model import Model
 from strands.types.exceptions import ContextWindowOverflowException
 
+from ctxlab.strands.episode import overhead
 from ctxlab.tokens.counting import HEURISTIC, TokenCounter
 
 SUMMARY = "What was said before, in short."
@@ -57,13 +58,16 @@ class ScriptedModel(Model):
         """Refuse: a script holds text and tool calls only."""
         raise NotImplementedError("a scripted model gives no structured output")
 
-    async def stream(self, messages: Any, *arguments: Any, **options: Any) -> AsyncIterable[Any]:
+    async def stream(
+        self, messages: Any, tool_specs: Any = None, system_prompt: Any = None, **options: Any
+    ) -> AsyncIterable[Any]:
         """Yield the next reply as a provider streams it, or raise the SDK's overflow."""
         if messages and messages[-1]["content"] == [{"text": "Please summarize this conversation."}]:
             self.summaries += 1
             reply: Reply | str = self.summary
         else:
             tokens = sum(self.counter.message(message) for message in messages)
+            tokens += overhead(self.counter, system_prompt, tool_specs)
             if self.context_window is not None and tokens > self.context_window:
                 self.refused += 1
                 raise ContextWindowOverflowException(f"{tokens:,} tokens do not fit into {self.context_window:,}")

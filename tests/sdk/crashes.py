@@ -53,14 +53,14 @@ def live_and_die(policy: str, storage: Path, dies_at: int, before: bool) -> None
 def faults_after(policy: str, storage: Path) -> tuple[list[str], bool]:
     """Return what is wrong with a session whose process was killed, and whether a reduction was durable by then."""
     diary = [json.loads(line) for line in (storage / "diary.jsonl").read_text(encoding="utf-8").splitlines()]
-    known = [live for live, _ in diary] + [[]]
+    known = [live for live, _ in diary][-2:]
     said = diary[-1][1]
     restored = agent_of(conversation_manager(POLICIES[policy]), ScriptedModel(), storage=storage)
     found = json.loads(json.dumps(seen(restored.messages)))
     originals = json.loads(json.dumps(seen(stored_originals(storage))))
     faults = []
-    # Nearest states only: what was live at the last write, or at the one before.
-    if found not in (known[:-1][-2:] if len(diary) > 1 else known):
+    # What was live at the write that was the last one, or at the one before it, and nothing older.
+    if found not in known:
         faults.append(f"a restart loads {found}, which was not live at the end")
     if originals[: len(said)] != said:
         faults.append(f"stored are {originals}, said were {said}")

@@ -6,6 +6,7 @@ Nothing is installed: a wheel's folder is put in front of the path of the proces
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
 from pathlib import Path
@@ -35,11 +36,29 @@ def unpacked(version: str) -> Path:
     return folder
 
 
-def _download(version: str, folder: Path) -> Path:
+def source(version: str) -> Path:
+    """Return the folder of a release's source distribution, which has its tests, fetching it where it is not there yet.
+
+    It is unpacked, and never built or installed.
+    """
+    folder = CACHE / f"{version}-source"
+    if not (folder / "tests").is_dir():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
+            archive = _download(version, Path(scratch), "--no-binary", ".tar.gz")
+            with tarfile.open(archive) as packed:
+                packed.extractall(Path(scratch) / "whole", filter="data")
+            if folder.exists():
+                shutil.rmtree(folder)
+            next((Path(scratch) / "whole").iterdir()).rename(folder)
+    return folder
+
+
+def _download(version: str, folder: Path, kind: str = "--only-binary", suffix: str = ".whl") -> Path:
     # Older releases are older than the environment's dependencies, hence without them.
-    wanted = [f"{DISTRIBUTION}=={version}", "--no-deps", "--only-binary", ":all:", "--dest", str(folder)]
+    wanted = [f"{DISTRIBUTION}=={version}", "--no-deps", kind, DISTRIBUTION, "--dest", str(folder)]
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", *wanted]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=120)
     if answer.returncode:
         raise WheelError(answer.stderr.strip() or f"pip download ended with {answer.returncode}")
-    return next(folder.glob("*.whl"))
+    return next(folder.glob(f"*{suffix}"))
