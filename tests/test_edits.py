@@ -21,7 +21,7 @@ from ctxlab.edits import (
     edit_kind,
     touched,
 )
-from ctxlab.messages import Conversation, has_pinned_flag, is_pinned
+from ctxlab.messages import Block, Conversation, has_pinned_flag, is_pinned
 from ctxlab.reduction import ContextWindowOverflow, Round
 from ctxlab.replay import apply, survivors
 from ctxlab.sliding_window import SlidingWindow
@@ -123,12 +123,11 @@ def test_pinning_goes_on_where_metadata_is_odd(metadata: object) -> None:
 
 
 def test_truncating_an_item_leaves_the_items_and_blocks_beside_it_alone() -> None:
-    items = [{"text": "x" * 900}, {"json": {"rows": 3}}]
+    items: list[Block] = [{"text": "x" * 900}, {"json": {"rows": 3}}]
     before = message("user", result_block("1", items, "error"), {"text": "and this"})
     (after,) = apply((before,), TruncateText(0, 0, 0, "x" * 900, "short", 200, 500))
-    assert after == message(
-        "user", result_block("1", [{"text": "short"}, {"json": {"rows": 3}}], "error"), {"text": "and this"}
-    )
+    shortened: list[Block] = [{"text": "short"}, items[1]]
+    assert after == message("user", result_block("1", shortened, "error"), {"text": "and this"})
 
 
 def test_truncating_a_text_of_a_message_keeps_what_else_its_block_holds() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ctxlab.edits import DropMessages, TruncateText
-from ctxlab.messages import Conversation
+from ctxlab.messages import Conversation, tool_use_ids
 from ctxlab.recovery import NO_PROGRESS, recover
 from ctxlab.reduction import ContextWindowOverflow, Round
 from ctxlab.sliding_window import SlidingWindow
@@ -14,11 +14,10 @@ from ctxlab.tokens import TokenCounter
 from ctxlab.truncation import Truncation
 from ctxlab.vocabularies import counter
 from tests.builders import assistant, pinned, review, tool_chain, user
-from tests.cases import BY_ID, conversation
 
 HEURISTIC = counter("heuristic")
 ONE_A_TEXT = TokenCounter("one a text", lambda text: 1)
-REVIEW = conversation(BY_ID["S03-2173-tool-heavy"])
+REVIEW = review()
 
 
 def total(messages: Conversation) -> int:
@@ -52,7 +51,7 @@ def test_the_review_of_2173_is_cut_at_5_by_1_37_0_and_three_messages_are_left() 
     assert (edit.trim_point, edit.kind, edit.start, edit.indices) == (5, "tool_pair", 4, (0, 1, 2, 3, 4))
     assert trace.outcome == "fits"
     assert len(trace.final) == 3
-    assert trace.final[0]["content"][-1]["toolUse"]["toolUseId"].endswith("3")
+    assert tool_use_ids(trace.final[0]) == ("3",)
     assert trace.rounds[0].removed == 5
 
 
