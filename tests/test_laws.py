@@ -245,6 +245,16 @@ def test_tokens_never_rise_across_a_proportional_cut(messages: Conversation, pre
         assert edit.tokens.difference <= 0
 
 
+@pytest.mark.parametrize("text", [" " * 2001, "a" * 2001])
+def test_fewer_characters_may_be_more_tokens_in_a_vocabulary_that_packs_repeats(text: str) -> None:
+    # The two laws above are about the heuristic: with cl100k_base one token can stand for eighty spaces, and the
+    # marker costs fourteen. No rule of this house looks at tokens before it cuts.
+    packed = counter("cl100k_base")
+    shortened = Truncation(2000, "proportional").shorten(text)
+    assert shortened is not None
+    assert (packed.text(shortened) > packed.text(text)) == (text[0] == " ")
+
+
 @given(conversations(), managers())
 def test_shortening_a_text_keeps_ids_roles_statuses_order_and_number_of_blocks(
     messages: Conversation, manager: Manager
