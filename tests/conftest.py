@@ -41,14 +41,18 @@ def shared() -> Path:
 def released() -> Iterator[Callable[[str], ReleasedSdk]]:
     """The released SDKs, each started when it is first asked for: ``released("1.35.0")``."""
     running: dict[str, ReleasedSdk] = {}
+    missing: list[str] = []
 
     def sdk(version: str) -> ReleasedSdk:
+        need(find_spec("strands"), "the SDK's own dependencies are not installed: pip install 'ctxlab[strands]'")
         if version not in running:
-            need(find_spec("strands"), "the SDK's own dependencies are not installed: pip install 'ctxlab[strands]'")
+            # One wheel that cannot be fetched is enough: without a network each would take its time to fail.
+            need(not missing, "".join(missing))
             try:
                 running[version] = ReleasedSdk(version)
             except WheelError as error:
-                need(False, f"the wheel of strands-agents {version} cannot be had: {error}")
+                missing.append(f"the wheel of strands-agents {version} cannot be had: {error}")
+                need(False, missing[0])
         return running[version]
 
     yield sdk

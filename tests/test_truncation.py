@@ -89,6 +89,7 @@ def test_one_cut_leaves_what_the_rules_say(length: int, fixed: int | None, propo
 
 @given(SETTINGS, long_texts())
 @example(Truncation(20, "proportional"), "x" * 50)
+@example(Truncation(50, "proportional"), "x" * 93)
 @example(Truncation(1, "proportional"), "xx")
 @example(Truncation(1, "fixed"), "xxxx")
 def test_a_cut_never_lengthens(truncation: Truncation, text: str) -> None:

@@ -57,8 +57,12 @@ def source(version: str) -> Path:
 def _download(version: str, folder: Path, kind: str = "--only-binary", suffix: str = ".whl") -> Path:
     # Older releases are older than the environment's dependencies, hence without them.
     wanted = [f"{DISTRIBUTION}=={version}", "--no-deps", kind, DISTRIBUTION, "--dest", str(folder)]
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", *wanted]
-    answer = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    if answer.returncode:
-        raise WheelError(answer.stderr.strip() or f"pip download ended with {answer.returncode}")
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--retries", "2"]
+    try:
+        subprocess.run([*pip, *wanted], capture_output=True, text=True, timeout=120, check=True)
+    except subprocess.TimeoutExpired:
+        raise WheelError("the package registry does not answer") from None
+    except subprocess.CalledProcessError as failed:
+        said = failed.stderr.strip().splitlines() or [f"pip download ended with {failed.returncode}"]
+        raise WheelError(said[-1]) from None
     return next(folder.glob(f"*{suffix}"))
