@@ -84,11 +84,11 @@ def test_what_cannot_be_read_is_refused_with_its_place(tmp_path: Path, content: 
 
 
 def test_a_refusal_names_file_place_reason_and_what_to_do_next(tmp_path: Path) -> None:
-    file = written(tmp_path, '{"messages": [{"role": "tool", "content": "x", "tool_call_id": "1"}]}')
+    file = written(tmp_path, '{"messages": [{"content": [{"toolUse": {}}]}, {"kind": "tool", "parts": []}]}')
     with pytest.raises(SessionFormatError) as raised:
         load(file)
     assert (raised.value.path, raised.value.where) == (str(file), "top level")
-    assert "messages[0] has 'tool_call_id', as OpenAI chat messages have" in raised.value.reason
+    assert "messages[1] has 'kind' and 'parts', as pydantic-ai messages have" in raised.value.reason
     assert "Formats read: strands-session" in raised.value.advice
     assert isinstance(raised.value, ValueError)
     assert str(raised.value).startswith(f"{file}: top level: ")
@@ -278,22 +278,56 @@ def test_a_note_is_one_line_without_control_or_bidi_characters(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("document", "words"),
+    ("document", "format"),
     [
-        ([{"role": "system", "content": "be nice"}, {"role": "user", "content": "hi"}], "role 'system'"),
-        ([{"role": "user", "content": "hi"}, {"role": "assistant", "content": None, "tool_calls": []}], "'tool_calls'"),
-        ([{"role": "user", "content": [{"type": "text", "text": "hi"}]}], "OpenAI and Anthropic"),
-        ([{"role": "assistant", "content": [{"type": "tool_use", "id": "1"}]}], "Anthropic messages"),
-        ([{"role": "user", "content": [{"type": "input_text", "text": "hi"}]}], "OpenAI Responses items"),
-        ([{"role": "user", "parts": [{"text": "hi"}]}], "Gemini contents"),
-        ([{"kind": "request", "parts": []}], "pydantic-ai messages"),
-        ([{"type": "human", "data": {"content": "hi"}}], "LangChain messages"),
-        ({"model": "m", "messages": [{"role": "user", "content": "hi"}]}, "no format that ctxlab reads"),
-        ({"resourceSpans": []}, "an OpenTelemetry export"),
-        ({"schema_version": "ATIF-v1.8", "steps": []}, "an ATIF trajectory"),
+        ([{"role": "system", "content": "be nice"}, {"role": "user", "content": "hi"}], "openai-chat"),
+        ([{"role": "user", "content": "hi"}, {"role": "assistant", "content": None, "tool_calls": []}], "openai-chat"),
+        ([{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://a"}}]}], "openai-chat"),
+        ([{"role": "assistant", "content": [{"type": "tool_use", "id": "1"}]}], "anthropic"),
+        ({"system": "be nice", "messages": [{"role": "user", "content": "hi"}]}, "anthropic"),
+        ([{"role": "user", "content": [{"type": "input_text", "text": "hi"}]}], "openai-responses"),
+        ({"model": "m", "input": [{"role": "user", "content": "hi"}]}, "openai-responses"),
+        ([{"role": "user", "parts": [{"text": "hi"}]}], "gemini"),
+        ([{"role": "user", "parts": [{"type": "text", "content": "hi"}]}], "otel"),
+        ([{"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "hi"}]}], "pydantic-ai"),
+        ([{"type": "human", "data": {"content": "hi"}}], "langchain"),
     ],
 )
-def test_other_formats_are_never_read_as_converse(tmp_path: Path, document: Any, words: str) -> None:
+def test_each_format_is_known_by_its_own_signs_and_never_read_as_converse(
+    tmp_path: Path, document: Any, format: str
+) -> None:
+    session = load(written(tmp_path, json.dumps(document)))
+    assert session.format == format
+    assert session.messages[-1]["role"] in ("user", "assistant")
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        [{"role": "user", "content": [{"type": "text", "text": "hi"}]}],
+        {"model": "m", "messages": [{"role": "user", "content": "hi"}]},
+        [{"role": "assistant", "content": [{"type": "tool_use", "id": "1"}], "tool_calls": []}],
+    ],
+)
+def test_what_two_formats_fit_is_not_guessed_but_refused_until_one_is_named(tmp_path: Path, document: Any) -> None:
+    file = written(tmp_path, json.dumps(document))
+    words = refusal(file)
+    assert "2 formats fit" in words
+    assert "format='anthropic' or format='openai-chat'" in words
+    assert load(file, format="anthropic").detected.rule == "format='anthropic' was given"
+    assert load(file, format="openai-chat").messages
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ({"resourceSpans": []}, "an OpenTelemetry export"),
+        ({"schema_version": "ATIF-v1.8", "steps": []}, "an ATIF trajectory"),
+        ([{"protocol_version": "1", "type": "metadata"}], "a Kimi session"),
+        ({"environment": "main", "trajectory": [], "history": []}, "a SWE-agent trajectory"),
+    ],
+)
+def test_a_format_that_is_not_read_is_refused_by_its_name(tmp_path: Path, document: Any, words: str) -> None:
     assert words in refusal(written(tmp_path, json.dumps(document)))
 
 

@@ -5,9 +5,11 @@ No rule about any format lives here: readers claim, this module only compares cl
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
-from ctxlab.sessions.evidence import foreign_name, outline, signs
+from ctxlab.sessions.disk import look
+from ctxlab.sessions.evidence import foreign_name, outline
 from ctxlab.sessions.reader import Reader
 from ctxlab.sessions.session import Certainty, Claim, SessionFormatError
 from ctxlab.sessions.source import Source
@@ -38,18 +40,15 @@ def _unknown(source: Source, readers: Iterable[Reader]) -> SessionFormatError:
     known = "; ".join(f"{reader.name}: {reader.reads}" for reader in readers)
     advice = f"Formats read: {known}. If it is one of them all the same, say so with format=…"
     if source.folder:
-        return SessionFormatError(source.path, "", "no session that ctxlab reads is in this folder", advice)
-    values: list[Any] = [record.value for record in source.records] or [source.document]
+        here = look(source.place)
+        names = [f"{name}/" for name in here.folders] + list(here.files)
+        inside = f". Its top: {', '.join(names[:6])}{', …' if len(names) > 6 else ''}" if names else ", it is empty"
+        what = "folder" if isinstance(source.place, Path) else "zip archive"
+        return SessionFormatError(source.path, "", f"no session that ctxlab reads is in this {what}{inside}", advice)
+    values: list[Any] = [record.value for record in source.records[:20]] or [source.document]
     top = f"JSON lines, the first is {outline(values[0])}" if source.records else outline(values[0])
-    inside = values[0] if len(values) == 1 and isinstance(values[0], list) else values
-    looks = foreign_name(islice(inside, 20))
-    seen = signs(_messages(values)).foreign
+    items = values[0] if len(values) == 1 and isinstance(values[0], list) else values
+    looks = foreign_name(islice(items, 20))
+    seen = source.signs.foreign
     guess = f"; it looks like {looks}" if looks else f"; {seen}" if seen else ""
     return SessionFormatError(source.path, "top level", f"no format that ctxlab reads{guess}. Its top: {top}", advice)
-
-
-def _messages(values: list[Any]) -> list[tuple[str, Any]]:
-    if len(values) == 1:
-        top = values[0].get("messages") if isinstance(values[0], dict) else values[0]
-        return [(f"messages[{index}]", each) for index, each in enumerate(top)] if isinstance(top, list) else []
-    return [(f"line {index}", each) for index, each in enumerate(values, 1)]

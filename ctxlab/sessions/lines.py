@@ -34,7 +34,7 @@ def _records(source: Source) -> tuple[Record, ...]:
     # A file of one line is one JSON document, too.
     document = source.document
     if not source.records and isinstance(document, dict) and ("role" in document or "message" in document):
-        return (Record("line 1", document),)
+        return (Record(1, document),)
     return source.records
 
 
@@ -50,7 +50,8 @@ def _recognise(source: Source) -> Claim | None:
     records = _records(source)
     if not records or foreign_name(record.value for record in records[:20]) or any(map(_in_an_envelope, records)):
         return None
-    found = signs((record.where, unwrap(record.value, record.where)) for record in records)
+    bare = source.records and not any(isinstance(r.value, dict) and "message" in r.value for r in records)
+    found = source.signs if bare else signs((each.where, unwrap(each.value, each.where)) for each in records)
     return claim(found, "JSON lines of messages")
 
 

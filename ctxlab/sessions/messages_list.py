@@ -5,9 +5,9 @@ Only messages whose blocks are keyed by kind are claimed; typed blocks belong to
 
 from typing import Any
 
-from ctxlab.sessions.evidence import Signs, outline, signs
+from ctxlab.sessions.evidence import Signs
 from ctxlab.sessions.reader import Reader, Reading
-from ctxlab.sessions.session import Claim, SessionFormatError, View
+from ctxlab.sessions.session import Claim, View
 from ctxlab.sessions.shape import conversation
 from ctxlab.sessions.source import Source
 
@@ -32,12 +32,12 @@ def claim(found: Signs, what: str) -> Claim | None:
 def _recognise_list(source: Source) -> Claim | None:
     if not isinstance(source.document, list):
         return None
-    return claim(signs(placed(source.document)), "a JSON list of messages")
+    return claim(source.signs, "a JSON list of messages")
 
 
 def _read_list(source: Source) -> Reading:
     if not isinstance(source.document, list):
-        raise _mismatch(source, "a JSON list of messages")
+        raise source.refusal("a JSON list of messages")
     return _reading(source, source.document, "the messages of the list")
 
 
@@ -45,7 +45,7 @@ def _recognise_request(source: Source) -> Claim | None:
     request = source.document
     if not isinstance(request, dict) or not isinstance(request.get("messages"), list):
         return None
-    found = claim(signs(placed(request["messages"])), "an object with 'messages'")
+    found = claim(source.signs, "an object with 'messages'")
     if found and found.certainty == "possible":
         if any(key in request for key in _CONVERSE_KEYS):
             return Claim("a Converse request with plain text only", "certain")
@@ -57,7 +57,7 @@ def _recognise_request(source: Source) -> Claim | None:
 def _read_request(source: Source) -> Reading:
     request = source.document
     if not isinstance(request, dict) or not isinstance(request.get("messages"), list):
-        raise _mismatch(source, "an object with a list 'messages'")
+        raise source.refusal("an object with a list 'messages'")
     note_what_is_not_counted(source, request)
     return _reading(source, request["messages"], "the messages of the request")
 
@@ -73,16 +73,6 @@ def note_what_is_not_counted(source: Source, request: dict[str, Any]) -> None:
 def _reading(source: Source, messages: list[Any], about: str) -> Reading:
     shaped = conversation(placed(messages), source.book)
     return Reading(source.path.name, {"messages": View(shaped, f"{about} ({len(shaped)})")}, "messages")
-
-
-def _mismatch(source: Source, needed: str) -> SessionFormatError:
-    if source.folder:
-        found = "this is a folder"
-    elif source.records:
-        found = "this is a file of JSON lines"
-    else:
-        found = f"this is {outline(source.document)}"
-    return SessionFormatError(source.path, "top level", f"the format needs {needed}; {found}", "Leave format= out.")
 
 
 LIST = Reader("messages", "a JSON list of messages", _recognise_list, _read_list)

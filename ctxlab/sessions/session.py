@@ -40,7 +40,7 @@ class Note:
 class SessionFormatError(ValueError):
     """A file or folder that cannot be read as a session: which, at what place, why, and what to do next."""
 
-    def __init__(self, path: str | Path, where: str, reason: str, advice: str = "") -> None:
+    def __init__(self, path: object, where: str, reason: str, advice: str = "") -> None:
         super().__init__(str(path), where, reason, advice)
         self.path = str(path)
         self.where = where
@@ -65,13 +65,17 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One way to look at a session: its messages, what they are in words, and whose they are."""
+    """One way to look at a session: its messages, what they are in words, and whose they are.
+
+    ``reported`` are the input tokens of calls that no message here carries: (messages sent, tokens).
+    """
 
     messages: Conversation = field(repr=False)
     about: str
     agent_id: str | None = None
     manager: str | None = None
     removed_message_count: int = 0
+    reported: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +135,16 @@ class Session:
 
     @property
     def reported_input_tokens(self) -> tuple[tuple[int, int], ...]:
-        """What the provider reported: (message index, input tokens) from ``metadata.usage`` of the view shown."""
-        return tuple(
+        """What the provider reported: (messages sent, input tokens) of each call in the view shown, in order.
+
+        It is in ``metadata.usage`` of the answer, whose index is the number of messages that were sent.
+        """
+        found = [
             (index, tokens)
             for index, message in enumerate(self.messages)
             if (tokens := _input_tokens(message)) is not None
-        )
+        ]
+        return tuple(sorted([*found, *self.offers[self.view].reported]))
 
     def with_view(self, name: str) -> "Session":
         """Return the same session with another of its views shown.

@@ -3,9 +3,9 @@
 A snapshot holds the messages as they were in memory, so what is stored is what was live. Each history entry is a view.
 """
 
-from pathlib import Path
 from typing import Any
 
+from ctxlab.sessions.archive import Place
 from ctxlab.sessions.disk import look
 from ctxlab.sessions.jsontext import JsonReader
 from ctxlab.sessions.messages_list import note_what_is_not_counted, placed
@@ -32,7 +32,7 @@ def _is_snapshot(document: Any) -> bool:
     )
 
 
-def _snapshots_folder(folder: Path) -> Path | None:
+def _snapshots_folder(folder: Place) -> Place | None:
     """Find the one snapshots folder below a storage, session, agent or snapshots folder.
 
     Raises:
@@ -43,19 +43,16 @@ def _snapshots_folder(folder: Path) -> Path | None:
         return folder
     if "snapshots" in here.folders:
         return _snapshots_folder(folder / "snapshots")
-    for step in (Path("scopes", "agent"), Path("session")):
-        if step.parts[0] in here.folders:
-            below = folder / step.parts[0]
-            if len(step.parts) > 1:
-                if step.parts[1] not in look(below).folders:
-                    return None
-                below /= step.parts[1]
-            return _only(below)
+    if "scopes" in here.folders:
+        scopes = folder / "scopes"
+        return _only(scopes / "agent") if "agent" in look(scopes).folders else None
+    if "session" in here.folders:
+        return _only(folder / "session")
     found = [name for name in here.folders if "scopes" in look(folder / name).folders]
     return _only(folder, tuple(found)) if found else None
 
 
-def _only(folder: Path, names: tuple[str, ...] | None = None) -> Path | None:
+def _only(folder: Place, names: tuple[str, ...] | None = None) -> Place | None:
     names = look(folder).folders if names is None else names
     if len(names) > 1:
         listed = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
@@ -65,7 +62,7 @@ def _only(folder: Path, names: tuple[str, ...] | None = None) -> Path | None:
 
 def _recognise(source: Source) -> Claim | None:
     if source.folder:
-        found = _snapshots_folder(source.path)
+        found = _snapshots_folder(source.place)
         return Claim("a folder with snapshot_latest.json", "certain") if found else None
     if _is_snapshot(source.document):
         return Claim("an object with scope, schema_version and data.messages", "certain")
@@ -79,7 +76,7 @@ def _read(source: Source) -> Reading:
             raise SessionFormatError(source.path, "top level", needed, "Leave format= out.")
         view = _view(source.document, source, "the messages that the snapshot restores")
         return Reading(source.path.name, {"live": view}, "live")
-    folder = _snapshots_folder(source.path)
+    folder = _snapshots_folder(source.place)
     if folder is None:
         raise SessionFormatError(source.path, "top level", f"no {_LATEST} is in here", "Give the session folder.")
     views: dict[str, View] = {}
@@ -99,7 +96,7 @@ def _read(source: Source) -> Reading:
     return Reading(f"{owner} ({agent})" if owner else source.path.name, views, next(iter(views)))
 
 
-def _history(folder: Path, source: Source) -> dict[str, View]:
+def _history(folder: Place, source: Source) -> dict[str, View]:
     # Snapshot ids are UUIDv7: their names sort by time.
     names = [name for name in look(folder).files if name.startswith("snapshot_") and name.endswith(".json")]
     for name in names[:-MAX_HISTORY]:
@@ -116,7 +113,7 @@ def _history(folder: Path, source: Source) -> dict[str, View]:
     return views
 
 
-def _load(path: Path, book: NoteBook) -> Any:
+def _load(path: Place, book: NoteBook) -> Any:
     document = read_json(path, JsonReader(book), book, path.name)
     if not _is_snapshot(document):
         needed = "a snapshot needs scope, schema_version and data.messages"

@@ -12,8 +12,10 @@ from typing import Any
 from ctxlab.messages import Conversation, Message, has_pinned_flag, has_tool_result, has_tool_use
 from ctxlab.messages import tool_result_ids as result_ids
 from ctxlab.messages import tool_use_ids as use_ids
+from ctxlab.sessions.disk import size_below
 from ctxlab.sessions.jsontext import JsonReader
 from ctxlab.sessions.lines import unwrap
+from ctxlab.sessions.meter import Meter
 from ctxlab.sessions.notebook import NoteBook
 from ctxlab.sessions.reader import Reader, Reading
 from ctxlab.sessions.session import Claim, SessionFormatError, View, count, plain
@@ -60,12 +62,12 @@ def rewritten_at_restore(messages: Sequence[Message]) -> tuple[int, ...]:
 
 
 def _recognise(source: Source) -> Claim | None:
-    tree = find_tree(source.path, NoteBook()) if source.folder else None
+    tree = find_tree(source.place, NoteBook()) if source.folder else None
     return Claim(f"a Strands {tree.kind} folder", "certain") if tree else None
 
 
 def _read(source: Source) -> Reading:
-    tree = find_tree(source.path, source.book) if source.folder else None
+    tree = find_tree(source.place, source.book) if source.folder else None
     if tree is None:
         missing = "no session_*, agents/agent_* or message_N.json is in here"
         raise SessionFormatError(source.path, "top level", missing, "Give the session folder.")
@@ -76,11 +78,13 @@ def _read(source: Source) -> Reading:
         listed = ", ".join(f"{agent.name} ({len(agent.files)})" for agent in agents[:6])
         text = f"{len(agents)} agents are in here; shown first is the one with the most messages, the others are views"
         source.book.add("read", text, listed)
+    if source.meter.watched and not source.meter.total:
+        source.meter.total = sum(size_below(agent.messages) for agent in agents)
     views: dict[str, View] = {}
     for number, agent in enumerate(agents):
         prefix = f"{plain(agent.name)}: " if number else ""
         try:
-            views |= {f"{prefix}{name}": view for name, view in _views(agent, source.book).items()}
+            views |= {f"{prefix}{name}": view for name, view in _views(agent, source).items()}
         except SessionFormatError as fault:
             if number == 0:
                 raise
@@ -90,9 +94,10 @@ def _read(source: Source) -> Reading:
     return Reading(_name(tree, agents), views, first)
 
 
-def _views(agent: AgentFolder, book: NoteBook) -> dict[str, View]:
+def _views(agent: AgentFolder, source: Source) -> dict[str, View]:
+    book = source.book
     note_leftovers(agent, book)
-    slots = _slots(agent, book)
+    slots = _slots(agent, book, source.meter)
     stored = tuple(message for message in slots if message is not None)
     state = _state(agent, book)
     about = f"the {count(len(stored), 'message')} on disk"
@@ -119,14 +124,14 @@ def _about_live(stored: int, kept: int, state: _State) -> str:
     return f"what a restart restores: {part}{behind}; texts that were cut in memory only are whole here (#5690)"
 
 
-def _slots(agent: AgentFolder, book: NoteBook) -> list[Message | None]:
+def _slots(agent: AgentFolder, book: NoteBook, meter: Meter) -> list[Message | None]:
     """Read every message file; None keeps the place of one that cannot be read, for the SDK counts files."""
     parser = JsonReader(book)
     slots: list[Message | None] = []
     first_fault: SessionFormatError | None = None
     for _, name in agent.files:
         try:
-            stored = read_json(agent.messages / name, parser, book, name)
+            stored = read_json(agent.messages / name, parser, book, name, meter)
             slots.append(shaped(unwrap(stored, name, book), name, book))
         except SessionFormatError as fault:
             first_fault = first_fault or fault

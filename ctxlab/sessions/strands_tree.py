@@ -6,8 +6,8 @@ Looks at names only; what is inside the files is read by ``strands_folder``.
 import re
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 
+from ctxlab.sessions.archive import Place
 from ctxlab.sessions.disk import Listing, look
 from ctxlab.sessions.notebook import NoteBook
 from ctxlab.sessions.session import SessionFormatError
@@ -21,8 +21,8 @@ _LINK = "a symbolic link, not followed"
 class AgentFolder:
     """One agent: its messages folder, and (number, file name) of its messages in the order of the SDK."""
 
-    folder: Path
-    messages: Path
+    folder: Place
+    messages: Place
     files: tuple[tuple[int, str], ...]
 
     @property
@@ -36,11 +36,11 @@ class Tree:
     """What a path turned out to be ("storage", "session", "agent" or "messages" folder), and the agents in it."""
 
     kind: str
-    session: Path | None
+    session: Place | None
     agents: tuple[AgentFolder, ...]
 
 
-def find_tree(folder: Path, book: NoteBook) -> Tree | None:
+def find_tree(folder: Place, book: NoteBook) -> Tree | None:
     """Find the agents below, or around, a folder; None where it is no Strands session.
 
     Raises:
@@ -92,16 +92,16 @@ def _is_session(here: Listing) -> bool:
     return "agents" in here.folders or ("session.json" in here.files and "agents" in here.links)
 
 
-def _session_of(agent: Path) -> Path | None:
+def _session_of(agent: Place) -> Place | None:
     session = agent.parent.parent
     return session if agent.parent.name == "agents" and session.name.startswith("session_") else None
 
 
-def _holds_messages(folder: Path) -> bool:
+def _holds_messages(folder: Place) -> bool:
     return any(MESSAGE_FILE.fullmatch(name) for name in look(folder).files)
 
 
-def _agents(session: Path, book: NoteBook) -> tuple[AgentFolder, ...]:
+def _agents(session: Place, book: NoteBook) -> tuple[AgentFolder, ...]:
     here = look(session)
     if "agents" in here.links:
         raise _linked(session / "agents")
@@ -122,10 +122,10 @@ def _agents(session: Path, book: NoteBook) -> tuple[AgentFolder, ...]:
     return tuple(found)
 
 
-def _agent(folder: Path, messages: Path, book: NoteBook) -> AgentFolder:
+def _agent(folder: Place, messages: Place, book: NoteBook) -> AgentFolder:
     names = (MESSAGE_FILE.fullmatch(name) for name in look(messages).files)
     return AgentFolder(folder, messages, tuple(sorted((int(name[1]), name[0]) for name in names if name)))
 
 
-def _linked(path: Path) -> SessionFormatError:
+def _linked(path: Place) -> SessionFormatError:
     return SessionFormatError(path, "", _LINK, "Load its target by its own path.")
