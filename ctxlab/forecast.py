@@ -7,7 +7,7 @@ the policy's own full trace; no rule is repeated here.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ctxlab.messages import BlockKind, Conversation, Message, block_kind, blocks, is_pinned, result_items
+from ctxlab.messages import Block, BlockKind, Conversation, Message, block_kind, blocks, is_pinned, result_items
 from ctxlab.recovery import recover
 from ctxlab.reduction import Trace
 from ctxlab.sliding_window import SlidingWindow
@@ -96,9 +96,10 @@ def _held(messages: Conversation, manager: SlidingWindow | Summarizing, counter:
     for index, message in enumerate(messages):
         pinned = is_pinned(messages, index)
         for at, block in enumerate(blocks(message)):
-            items = result_items(block)
-            parts = [(item_at, item) for item_at, item in enumerate(items)] if items else [(None, block)]
-            for item_at, part in parts:
+            parts: list[tuple[int | None, Block]] = list(enumerate(result_items(block)))
+            # A broken block may be a toolResult and something else at once.
+            own = {key: value for key, value in block.items() if key != "toolResult"} if parts else block
+            for item_at, part in [(None, own), *parts]:
                 # An item is counted as what it is: the content of a tool result.
                 tokens = counter.block(part if item_at is None else {"toolResult": {"content": [part]}})
                 if tokens:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ctxlab.fallback import Setting, Shared
-from ctxlab.messages import Conversation, Message, text_slots
+from ctxlab.messages import Conversation, Message
 from ctxlab.summarizing import Summarizing
 from ctxlab.tokens import TokenCounter
 from ctxlab.truncation import Rule, Truncation, reachable_texts
@@ -111,24 +111,26 @@ class Tuning:
 
         Where there is none: the largest that fits at all, and where there is none either, no value but the reason.
         """
-        needed = {answer.preserve_chars: answer.refused_calls for answer in self.answers(budget)}
-        fitting = {value: rounds for value, rounds in needed.items() if rounds is not None}
-        every = "the session fits" if len(self.sessions) == 1 else f"all {len(self.sessions):,} sessions fit"
-        within = [value for value, rounds in fitting.items() if rounds <= most_refused]
+        answers = self.answers(budget)
+        fitting = [answer for answer in answers if answer.refused_calls is not None]
+        every = {1: "the session fits", 2: "both sessions fit"}.get(
+            len(self.sessions), f"all {len(self.sessions):,} sessions fit"
+        )
+        within = [answer for answer in fitting if (answer.refused_calls or 0) <= most_refused]
         if within:
-            best = max(within)
+            best = within[-1]
             return Recommendation(
-                best,
-                f"{best:,} is the largest preserve_chars with which {every} {budget:,} tokens in at most "
-                f"{_calls(most_refused)} (it takes {fitting[best]}).",
+                best.preserve_chars,
+                f"{best.preserve_chars:,} is the largest preserve_chars with which {every} {budget:,} tokens in at "
+                f"most {_calls(most_refused)} (it takes {best.refused_calls}).{_more_kept(within, best)}",
             )
         if fitting:
-            fewest = min(fitting.values())
-            best = max(value for value, rounds in fitting.items() if rounds == fewest)
+            fewest = min(answer.refused_calls or 0 for answer in fitting)
+            best = next(answer for answer in reversed(fitting) if answer.refused_calls == fewest)
             return Recommendation(
-                best,
-                f"No preserve_chars fits in {_calls(most_refused)}; with {best:,} {every} {budget:,} tokens "
-                f"after {fewest}, the fewest there are.",
+                best.preserve_chars,
+                f"No preserve_chars fits in {_calls(most_refused)}; with {best.preserve_chars:,} {every} {budget:,} "
+                f"tokens after {fewest}, the fewest there are.",
             )
         smallest = max(min(map(min, (s.tokens for s in of))) for of in zip(*self.by_value.values(), strict=True))
         return Recommendation(
@@ -145,12 +147,23 @@ class Tuning:
         return pd.DataFrame([_row(setting, budget) for setting in self.settings])
 
 
+def _more_kept(within: Sequence[Answer], best: Answer) -> str:
+    """Say which value keeps more text than the largest one: a smaller one may need fewer rounds and so cut less."""
+    most = max(within, key=lambda answer: answer.characters)
+    if most.characters <= best.characters:
+        return ""
+    return (
+        f" {most.preserve_chars:,} would keep more text, {most.characters:,} characters instead of "
+        f"{best.characters:,}, and takes {most.refused_calls}."
+    )
+
+
 def preserve_grid(sessions: Sequence[Sequence[Message]], count: int = 100) -> tuple[int, ...]:
     """Return about ``count`` values of preserve_chars, evenly spread in ratio from 50 to the longest text there is.
 
     Round numbers that a person would try first are among them, and the default.
     """
-    longest = max((len(slot.text) for messages in sessions for m in messages for slot in text_slots(m)), default=0)
+    longest = max((length for messages in sessions for length in text_lengths(tuple(messages))), default=0)
     lowest, highest = 50, max(2000, longest)
     ratio = (highest / lowest) ** (1 / max(1, count - 1))
     round_ones = {digit * 10**power for power in range(2, 7) for digit in (1, 2, 5)}

@@ -136,8 +136,10 @@ class Board:
         seat: Seat = []
         for at, block in enumerate(blocks(message)):
             parts: dict[int | None, Block] = dict(enumerate(result_items(block)))
-            if not parts or (isinstance(block, dict) and isinstance(block.get("text"), str)):
-                parts[None] = block
+            # A broken block may be a toolResult and something else at once.
+            own = {key: value for key, value in block.items() if key != "toolResult"} if parts else block
+            if own:
+                parts[None] = own
             seat.append({item: self._tile(message, block, part, at, item, pinned) for item, part in parts.items()})
         return seat
 
