@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 
-from ctxlab.edits import DropMessages, TruncateText
+from ctxlab.edits import DropMessages, TruncateText, edit_kind
 from ctxlab.messages import Conversation, tool_use_ids
 from ctxlab.recovery import NO_PROGRESS, recover
 from ctxlab.reduction import ContextWindowOverflow, Round
 from ctxlab.sliding_window import SlidingWindow
 from ctxlab.summarizing import INSUFFICIENT, Summarizing
 from ctxlab.tokens import TokenCounter
+from ctxlab.trimming import Rejection
 from ctxlab.truncation import Truncation
 from ctxlab.vocabularies import counter
 from tests.builders import assistant, pinned, review, tool_chain, user
@@ -142,6 +143,20 @@ def test_a_careful_window_with_a_budget_cuts_once_where_a_release_cuts_again_and
     assert (once.outcome, len(once.rounds)) == ("fits", 1)
     assert once.final == turns[20:]
     assert len(recover(turns, SlidingWindow(40), budget, HEURISTIC).rounds) == 10
+
+
+def test_one_token_less_than_a_remainder_needs_moves_the_careful_cut_on() -> None:
+    turns = tuple(part for number in range(20) for part in (user("question " * 20), assistant("answer " * 20)))
+    budget = total(turns[20:]) - 1
+    manager = SlidingWindow.careful(40, budget=budget, counter=HEURISTIC)
+    assert manager.trim_points(turns)[20].reason is Rejection.OVER_BUDGET
+    assert manager.reduce(turns).messages == turns[22:]
+
+
+def test_the_first_messages_are_pinned_in_the_first_round_of_an_episode_only() -> None:
+    manager = SlidingWindow(4, pin_first=1)
+    kinds = [[edit_kind(edit) for edit in manager.reduce(review(), round=round).edits] for round in (1, 2)]
+    assert kinds == [["pin", "drop"], ["drop"]]
 
 
 def test_a_careful_budget_needs_a_counter() -> None:
