@@ -15,6 +15,7 @@ from ctxlab.explorers.budget_bar import BudgetBar
 from ctxlab.explorers.findings import Finder, Findings
 from ctxlab.explorers.front_end import Page
 from ctxlab.explorers.library import SAMPLE, Library
+from ctxlab.explorers.matrix import MatrixView
 from ctxlab.explorers.message import MessageView
 from ctxlab.explorers.names import NAMES
 from ctxlab.explorers.player import Player
@@ -52,12 +53,16 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
     ) -> None:
         self.library = Library()
         self.progress, self.errors = Progress(), Errors()
-        self.finder = Finder(self.library, self.progress.report)
+        opening = Progress(alone=True)
+        opening.begin()
+        self.finder = Finder(self.library, opening.report)
         source = self._source(session)
         chosen = Policy(policy, release, window_size, should_truncate_results, pin_first or 0)
         state = self._opened(source, State(source, "", 0, counter, chosen))
         self.store = Store(state if budget is None else replace(state, budget=budget))
         self.findings: Findings = self.finder(self.store.state)
+        opening.end()
+        self.finder.progress = self.progress.report
         self.page = Page(names=[list(name) for name in NAMES])
         self.timeline = TimelineView(self.store, self.guarded)
         self.player = Player(self.store, self.guarded)
@@ -65,7 +70,8 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         self.policy_bar = PolicyBar(self.store, self.guarded)
         self.budget_bar = BudgetBar(self.store, self.guarded)
         self.summary, self.sight = Summary(), Sight(self.store, self.guarded)
-        self.tabs: tuple[Any, ...] = (Why(self.store, self.guarded), MessageView())
+        matrix = MatrixView(self.store, self.guarded)
+        self.tabs: tuple[Any, ...] = (Why(self.store, self.guarded), MessageView(), matrix)
         self.tab = ipywidgets.Tab([tab.widget for tab in self.tabs], titles=[tab.name for tab in self.tabs])
         self._views: tuple[View, ...] = (
             self.session_bar, self.policy_bar, self.budget_bar, self.summary, self.player, self.timeline, self.sight,

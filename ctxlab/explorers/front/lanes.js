@@ -1,0 +1,108 @@
+// Lanes: what policies made of the messages of one conversation, a column a message, the same columns in every lane. From
+// the records of ctxlab/figures/lanes.py; nothing is decided here. The file parts.js stands before this one.
+
+const LANE = { top: 20, height: 40, bottom: 20 };
+let hatches = 0;
+
+// Where the columns of a picture are: messages to pixels across.
+function columnsOf(count, width) {
+  const unit = width / Math.max(count, 1);
+  return { unit, left: (column) => column * unit, gap: unit > 8 ? Math.min(3, unit / 8) : 0 };
+}
+
+function hatchOf(svg) {
+  const id = `ctx-hatch-${(hatches += 1)}`;
+  const pattern = draw("pattern", { id, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" });
+  pattern.append(draw("line", { x1: 0, y1: 0, x2: 0, y2: 6, class: "hatch-line" }));
+  const defs = draw("defs");
+  defs.append(pattern);
+  svg.append(defs);
+  return `url(#${id})`;
+}
+
+// One lane as an SVG: solid stays, hatched goes, a notch is shortened, a line is the cut, × is a broken rule.
+function laneOf({ bars, strip, size = 1, first = 0, width, label }) {
+  const { top, height, bottom } = LANE;
+  const svg = draw("svg", { width, height: top + height + bottom, viewBox: `0 0 ${width} ${top + height + bottom}`, role: "img", "aria-label": label });
+  const at = columnsOf(bars.length, width);
+  const hatch = hatchOf(svg);
+  const base = top + height;
+  const column = (message) => Math.floor((message - first) / size);
+  const edge = (message) => Math.max(0, Math.min(width, ((message - first) / size) * at.unit));
+  bars.forEach((bar, number) => {
+    const fate = strip.fates[number];
+    const x = at.left(number) + at.gap / 2;
+    const wide = Math.max(at.unit - at.gap, 0.7);
+    const tall = 6 + ((height - 6) * Math.sqrt(bar.height)) / 10;
+    const group = draw("g", { class: `column ${{ k: "stays", d: "goes", c: "short", m: "mixed" }[fate]}` });
+    const kept = fate === "k" ? tall : fate === "d" ? 0 : Math.max(3, (tall * strip.shares[number]) / 100);
+    if (kept > 0) group.append(draw("rect", { x, y: base - kept, width: wide, height: kept, fill: bar.colour }));
+    if (kept < tall) {
+      group.append(draw("rect", { x, y: base - tall, width: wide, height: tall - kept, fill: bar.colour, class: "gone" }));
+      group.append(draw("rect", { x, y: base - tall, width: wide, height: tall - kept, fill: hatch }));
+    }
+    if (fate === "c" && at.unit > 7) {
+      const [mid, step] = [base - Math.min(kept, tall - 2), wide / 6];
+      group.append(draw("path", { class: "notch", d: `M${x} ${mid}l${step} -3l${step} 6l${step} -6l${step} 6l${step} -6l${step} 3` }));
+    }
+    svg.append(group);
+  });
+  svg.append(draw("line", { x1: 0, x2: width, y1: base + 0.5, y2: base + 0.5, class: "floor" }));
+  if (strip.cut >= 0) {
+    const x = edge(strip.cut);
+    svg.append(draw("line", { x1: x, x2: x, y1: 3, y2: base + 5, class: "cut" }));
+    const left = x < width / 2;
+    svg.append(draw("text", { x: x + (left ? 5 : -5), y: 13, class: "cut-label", "text-anchor": left ? "start" : "end" }, `cut at ${few(strip.cut)}`));
+  }
+  if (strip.anchor >= 0) {
+    const x = at.left(column(strip.anchor)) + at.unit / 2;
+    svg.append(draw("path", { class: "anchor", d: `M${x - 5} ${base + 13}h10l-5 -8z` }));
+    svg.append(draw("text", { x: x + 9, y: base + 14, class: "anchor-label" }, "anchor"));
+  }
+  const seen = new Set();
+  for (const mark of strip.marks) {
+    const place = mark.message < 0 ? column(Math.max(strip.cut, first)) : column(mark.message);
+    if (place < 0 || place >= bars.length || seen.has(place)) continue;
+    seen.add(place);
+    const x = at.left(place) + at.unit / 2;
+    const sign = draw("g", { class: "broken" });
+    sign.append(draw("circle", { cx: x, cy: base + 11, r: 6.5 }), draw("path", { d: `M${x - 3} ${base + 8}l6 6M${x - 3} ${base + 14}l6 -6` }));
+    svg.append(sign);
+  }
+  return svg;
+}
+
+const STATUS = { accepted: ["✓", "accepts"], refused: ["×", "refuses"], unknown: ["?", "unknown"] };
+
+// Who takes what is left: counts, and behind them each provider with its words.
+function answersOf(answers, open = false) {
+  const count = (status) => answers.filter((answer) => answer.status === status).length;
+  const [refused, unknown] = [count("refused"), count("unknown")];
+  const words = !refused && !unknown ? `✓ all ${answers.length} accept it`
+    : [refused && `× ${refused} of ${answers.length} refuse it`, unknown && `? ${unknown} unknown`].filter(Boolean).join(", ");
+  const summary = make("summary", { title: "Show what each provider makes of it", class: refused ? "refused" : unknown ? "unknown" : "accepted", text: words });
+  const list = make("ul", { class: "answers" });
+  for (const status of ["refused", "unknown", "accepted"]) {
+    for (const answer of answers.filter((one) => one.status === status)) {
+      const [sign, word] = STATUS[status];
+      const item = make("li", { class: status }, make("b", { text: `${sign} ${answer.label}` }), ` ${word}`);
+      if (answer.text) item.append(make("q", { text: answer.text }));
+      list.append(item);
+    }
+  }
+  return make("details", { open }, summary, list);
+}
+
+// Draws again when the width of an element changes. Returns how to stop.
+function onWidth(el, redraw) {
+  let width = 0;
+  const watcher = new ResizeObserver(([entry]) => {
+    const now = Math.floor(entry.contentRect.width);
+    if (now && now !== width) {
+      width = now;
+      redraw(now);
+    }
+  });
+  watcher.observe(el);
+  return () => watcher.disconnect();
+}
