@@ -10,14 +10,14 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from ctxlab.explorers import Explorer
-from ctxlab.messages import Conversation
+from ctxlab.messages import Conversation, Message
 from ctxlab.sessions import Session
 from tests.builders import assistant, tool_result, tool_use, user
 
 
 def tool_heavy(count: int) -> Conversation:
     """Questions, each followed by twenty tool pairs whose results differ in length."""
-    messages = []
+    messages: list[Message] = []
     while len(messages) < count:
         number = len(messages)
         if number % 42 == 0:
