@@ -4,6 +4,7 @@ import time
 import traceback
 
 import ipywidgets
+from IPython.display import display
 
 from ctxlab.escaping import html
 from ctxlab.explorers.findings import Findings
@@ -47,9 +48,13 @@ def _notes(findings: Findings) -> str:
 
 
 class Progress:
-    """A bar that appears once something takes long. `report` is called from within the work."""
+    """A bar that appears once something takes long. `report` is called from within the work.
 
-    def __init__(self) -> None:
+    ``alone``: nothing shows the widget yet, so it is put on the screen by itself when it is needed.
+    """
+
+    def __init__(self, alone: bool = False) -> None:
+        self.alone = alone
         self.bar = ipywidgets.IntProgress(min=0, max=100, layout={"width": "40%"})
         self.label = ipywidgets.Label()
         self.widget = ipywidgets.HBox([self.label, self.bar])
@@ -68,11 +73,15 @@ class Progress:
         set_value(self.bar, value=100 * done // max(of, 1))
         if self.widget.layout.display is not None:
             self.widget.layout.display = None
+            if self.alone:
+                display(self.widget)
 
     def end(self) -> None:
         """Put the bar away."""
         if self.widget.layout.display is None:
             self.widget.layout.display = "none"
+        if self.alone:
+            self.widget.close()
 
 
 class Errors:

@@ -40,9 +40,9 @@ class TimelineView:
 
     def __init__(self, store: Store, guard: Guard) -> None:
         self.store = store
-        self.canvas = Canvas(layout={"width": "100%"})
+        self.canvas = Canvas(layout={"width": "auto"})
         self.legend = text()
-        self.widget = ipywidgets.VBox([self.canvas, self.legend], layout={"width": "100%"})
+        self.widget = ipywidgets.VBox([self.canvas, self.legend])
         self.canvas.observe(guard(lambda change: self.store.focus_on(change.new)), "focus")
         self.canvas.observe(guard(self._dragged), "span")
         self._subject: Subject | None = None

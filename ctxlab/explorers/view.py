@@ -26,7 +26,7 @@ FULL = {"description_width": "initial"}
 
 def row(*children: ipywidgets.Widget, look: str = "") -> ipywidgets.HBox:
     """Return controls side by side, going on in the next line where the page is narrow."""
-    box = ipywidgets.HBox(children, layout={"flex_flow": "row wrap", "width": "100%"})
+    box = ipywidgets.HBox(children, layout={"flex_flow": "row wrap", "width": "auto"})
     box.add_class("ctxlab-row")
     if look:
         box.add_class(look)
@@ -35,7 +35,7 @@ def row(*children: ipywidgets.Widget, look: str = "") -> ipywidgets.HBox:
 
 def text(look: str = "") -> ipywidgets.HTML:
     """Return a place for HTML; whatever comes from a session must be escaped before it is put there."""
-    place = ipywidgets.HTML(layout={"width": "100%", "height": "auto"})
+    place = ipywidgets.HTML(layout={"width": "auto", "height": "auto"})
     if look:
         place.add_class(look)
     return place

@@ -40,7 +40,8 @@ def story(trace: Trace, policy: str, moment: Moment) -> Story:
     if trace.outcome == "fits":
         said = [over, _reduced(trace, policy, moment), *_passed_over(moment)]
         return Story("reduced", "Does not fit.", " ".join(said))
-    return Story("stuck", "Does not fit, and gets stuck.", " ".join([over, _stuck(trace, policy), *_why(moment)]))
+    said = [over, _stuck(trace, policy, moment), *_why(moment)]
+    return Story("stuck", "Does not fit, and gets stuck.", " ".join(said))
 
 
 def step_sentence(moment: Moment) -> str:
@@ -81,19 +82,27 @@ def _deeds(trace: Trace) -> Iterator[str]:
 
 
 def _reduced(trace: Trace, policy: str, moment: Moment) -> str:
-    *first, last = list(_deeds(trace)) or ["does nothing"]
-    deeds = f"{', '.join(first)} and {last}" if first else last
-    cut = moment.cut
-    where = f"{' at' if not deeds.endswith('times') else ', last at'} message {cut.index:,}" if cut else ""
+    deeds = list(_deeds(trace)) or ["does nothing"]
     calls = plural(trace.refused_calls, "refused call")
     stay = f"{plural(moment.staying, 'message')} and {moment.tokens:,} tokens stay"
-    return f"{policy} {deeds}{where}: {stay}, after {calls}."
+    return f"{policy} {_joined(deeds)}{_where(deeds, moment)}: {stay}, after {calls}."
 
 
-def _stuck(trace: Trace, policy: str) -> str:
+def _joined(deeds: list[str]) -> str:
+    return f"{', '.join(deeds[:-1])} and {deeds[-1]}" if len(deeds) > 1 else "".join(deeds)
+
+
+def _where(deeds: list[str], moment: Moment) -> str:
+    cut = moment.cut
+    if cut is None:
+        return ""
+    return f"{', last at' if deeds[-1].endswith('times') else ' at'} message {cut.index:,}"
+
+
+def _stuck(trace: Trace, policy: str, moment: Moment) -> str:
     deeds = list(_deeds(trace))
     left = trace.tokens[-1]
-    first = f"{policy} {' and '.join(deeds)}, then" if deeds else policy
+    first = f"{policy} {_joined(deeds)}{_where(deeds, moment)}, then" if deeds else policy
     words = f"says “{trace.error}”" if trace.outcome == "stuck" else f"gives up: {trace.error}"
     return f"{first} {words} {left:,} tokens are left, {left - trace.budget:,} above the budget."
 
