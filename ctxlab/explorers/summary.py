@@ -74,7 +74,7 @@ class Progress:
         if self.widget.layout.display is not None:
             self.widget.layout.display = None
             if self.alone:
-                display(self.widget)
+                display(self.widget)  # type: ignore[no-untyped-call]  # IPython has no types here
 
     def end(self) -> None:
         """Put the bar away."""
