@@ -28,8 +28,9 @@ def lane_style(name: str) -> str:
 class Releases(anywidget.AnyWidget):
     """Shows what each release keeps, drops, shortens and breaks of a session, a lane each, aligned by message.
 
-    ``session`` is a Session, a path or messages; ``budget`` is in tokens (default: half of what it costs). ``occasion``
-    is "overflow" or "routine". Raises what loading raises, ValueError for an unknown release.
+    ``session`` is a Session, a path or messages; ``budget`` is in tokens (default: half of what it costs). ``careful``
+    adds ctxlab's own policy as the last lane; ``occasion`` is "overflow" or "routine". Raises what loading raises,
+    ValueError for an unknown release.
     """
 
     _esm = lane_script("releases")
@@ -44,12 +45,13 @@ class Releases(anywidget.AnyWidget):
         budget: int | None = None,
         releases: Iterable[str] = RELEASES,
         should_truncate_results: bool = True,
+        careful: bool = True,
         occasion: Occasion = "overflow",
         counter: str = "cl100k_base",
     ) -> None:
         _, messages = conversation(session)
         counting = counter_of(counter)
         tokens = sum(map(counting.message, messages))
-        policies = side_by_side(window_size, releases, should_truncate_results)
+        policies = side_by_side(window_size, releases, should_truncate_results, careful)
         self.lanes = lanes(messages, tokens // 2 if budget is None else budget, counting, policies, occasion)
         super().__init__(record=json.dumps(self.lanes, separators=(",", ":")))

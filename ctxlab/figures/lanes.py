@@ -111,13 +111,17 @@ class Told:
 
 
 def side_by_side(
-    window_size: int = 40, releases: Iterable[str] = RELEASES, should_truncate_results: bool = True
+    window_size: int = 40,
+    releases: Iterable[str] = RELEASES,
+    should_truncate_results: bool = True,
+    careful: bool = True,
 ) -> Iterator[tuple[str, Policy]]:
-    """Yield the policies to compare with a sentence about each: the releases, then careful."""
+    """Yield the policies to compare with a sentence about each: the releases, then careful unless left out."""
     for version in releases:
         about = STORY.get(version) or latest_change(version).sentence
         yield about, SlidingWindow.as_of(version, window_size, should_truncate_results)
-    yield STORY["careful"], SlidingWindow.careful(window_size, should_truncate_results)
+    if careful:
+        yield STORY["careful"], SlidingWindow.careful(window_size, should_truncate_results)
 
 
 def lanes(
