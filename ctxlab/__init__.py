@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ctxlab.invariants import Violation, violations
 from ctxlab.recovery import recover
 from ctxlab.reduction import ContextWindowOverflow, Round, Trace
-from ctxlab.sessions import Session, SessionFormatError, load
+from ctxlab.sessions import Session, SessionFormatError, load, save
 from ctxlab.sliding_window import SlidingWindow
 from ctxlab.summarizing import Summarizing
 from ctxlab.tokens import Ledger, TokenCounter, ledger
@@ -38,6 +38,7 @@ __all__ = [
     "ledger",
     "load",
     "recover",
+    "save",
     "trim_points",
     "violations",
 ]

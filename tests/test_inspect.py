@@ -109,3 +109,20 @@ def test_the_rounds_of_the_fallback_are_listed(capsys: pytest.CaptureFixture[str
     code = main(["inspect", blocks, "--policy", "summarizing", "--as-of", "1.63.0", "--budget", "60000"])
     assert code == 1
     assert "insufficient messages for summarization" in " ".join(capsys.readouterr().out.split())
+
+
+def test_what_the_provider_reported_is_shown_beside_the_estimate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usages = [{"usage": {"inputTokens": 900 + 100 * turn}} for turn in range(9)]
+    turns = [(user("word " * 50), {**assistant("word " * 50), "metadata": usage}) for usage in usages]
+    file = written(tmp_path, [message for turn in turns for message in turn])
+    code, record = inspect_json(capsys, file, "--counter", "heuristic", "--budget", "1000")
+    calls = record["reported"]["calls"]
+    assert [call["messages"] for call in calls] == list(range(1, 18, 2))
+    assert [call["reported"] for call in calls] == list(range(900, 1800, 100))
+    assert record["reported"]["growth"] == pytest.approx(100 / (calls[1]["estimate"] - calls[0]["estimate"]))
+    assert main(["inspect", file, "--counter", "heuristic", "--budget", "1000"]) == code
+    printed = capsys.readouterr().out
+    assert "The last of 9 reported calls read 1,700 tokens" in " ".join(printed.split())
+    assert "(6 of 9; --all shows every one)" in printed

@@ -104,6 +104,7 @@ def _record(
             "notes": [str(note) for note in session.notes],
         },
         "tokens": {"counter": ledger.counter, "total": ledger.total, "budget": trace.budget},
+        "reported": _reported(session, ledger),
         "messages": [
             {
                 "index": point.index,
@@ -118,6 +119,17 @@ def _record(
         "policy": {"name": policy.name, **_outcome(trace), "steps": list(_steps(trace))},
         "releases": [{"name": lane.name, "about": lane.about, **_outcome(lane.trace)} for lane in lanes],
     }
+
+
+def _reported(session: "Session", ledger: "Ledger") -> dict[str, Any]:
+    from ctxlab.calibration import calibrate
+
+    found = calibrate(session.reported_input_tokens, ledger)
+    calls = [
+        {"messages": call.messages, "estimate": call.estimate, "reported": call.reported, "ratio": call.ratio}
+        for call in found.calls
+    ]
+    return {"calls": calls, "growth": found.growth, "fixed": found.fixed, "ratio": found.ratio}
 
 
 def _outcome(trace: "Trace") -> dict[str, Any]:
@@ -157,6 +169,8 @@ def _print(
     over = ledger.total - trace.budget
     fit = f"over by {over:,}" if over > 0 else "it fits"
     console.print(f"Budget {trace.budget:,} tokens{default}: {fit}.")
+    if session.reported_input_tokens:
+        _print_reported(console, session, ledger, args.all)
     console.print()
     console.print(_candidates(session, ledger, points, trace.budget, args.all))
     console.print()
@@ -192,6 +206,20 @@ def _candidates(
             style="dim" if point.kind is None else "bold" if rest <= budget else None,
         )
     return table
+
+
+def _print_reported(console: "Console", session: "Session", ledger: "Ledger", every: bool) -> None:
+    from ctxlab.calibration import calibrate
+
+    found = calibrate(session.reported_input_tokens, ledger)
+    console.print(found.sentence)
+    shown = found.calls if every or len(found.calls) <= 6 else (*found.calls[:3], *found.calls[-3:])
+    hidden = len(shown) < len(found.calls)
+    left_out = f" ({len(shown)} of {len(found.calls):,}; --all shows every one)" if hidden else ""
+    console.print(f"  {'messages sent':>13}  {'estimated':>9}  {'reported':>9}  ratio{left_out}", style="dim")
+    for call in shown:
+        ratio = "" if call.ratio is None else f"{call.ratio:.2f}"
+        console.print(f"  {call.messages:>13,}  {call.estimate:>9,}  {call.reported:>9,}  {ratio:>5}", style="dim")
 
 
 def _print_rounds(console: "Console", trace: "Trace", every: bool) -> None:

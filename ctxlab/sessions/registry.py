@@ -4,7 +4,9 @@ A package adds a format with an entry point in the group ``ctxlab.readers`` that
 list.
 """
 
+import sys
 import warnings
+from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 
 from ctxlab.sessions.formats.anthropic import ANTHROPIC
@@ -17,6 +19,7 @@ from ctxlab.sessions.formats.openai_chat import OPENAI_CHAT
 from ctxlab.sessions.formats.openai_responses import OPENAI_RESPONSES
 from ctxlab.sessions.formats.otel import OTEL
 from ctxlab.sessions.formats.pydantic_ai import PYDANTIC_AI
+from ctxlab.sessions.guard import guarded
 from ctxlab.sessions.lines import LINES
 from ctxlab.sessions.messages_list import LIST, REQUEST
 from ctxlab.sessions.reader import Reader
@@ -37,6 +40,12 @@ def readers() -> tuple[Reader, ...]:
 
     A plug-in that cannot be imported, is no Reader, or takes a name that is taken is left out, with a warning.
     """
+    return _installed(tuple(sys.path))
+
+
+@lru_cache(maxsize=8)
+def _installed(path: tuple[str, ...]) -> tuple[Reader, ...]:
+    """Look for plug-ins once for each state of ``sys.path``: it takes longer than to read a small session."""
     found = {reader.name: reader for reader in OWN}
     for point in entry_points(group=GROUP):
         reader = _loaded(point)
@@ -45,7 +54,7 @@ def readers() -> tuple[Reader, ...]:
         if reader.name in found:
             warnings.warn(f"reader {point.value!r} is left out: there is a format {reader.name!r}", stacklevel=2)
             continue
-        found[reader.name] = reader
+        found[reader.name] = guarded(reader)
     return tuple(found.values())
 
 

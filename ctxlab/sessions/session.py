@@ -11,7 +11,7 @@ from typing import Literal
 
 from ctxlab.messages import Conversation, Message
 
-NoteKind = Literal["read", "repaired", "skipped"]
+NoteKind = Literal["read", "repaired", "skipped", "lost"]
 Certainty = Literal["certain", "likely", "possible"]
 
 

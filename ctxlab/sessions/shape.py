@@ -110,6 +110,9 @@ def _value(key: str, value: Any, where: str, index: int, book: NoteBook) -> Any:
         if content is not value.get("content"):
             changes["content"] = content
         return _changed(value, changes)
+    if key == "reasoningContent" and isinstance(sealed := value.get("redactedContent"), str):
+        decoded = _unbase64(sealed, place, book)
+        return value if isinstance(decoded, str) else {**value, "redactedContent": decoded}
     return _media(value, place, book) if key in _MEDIA else value
 
 
@@ -147,13 +150,18 @@ def _media(value: dict[str, Any], place: str, book: NoteBook) -> dict[str, Any]:
     source = value.get("source")
     if not isinstance(source, dict) or not isinstance(source.get("bytes"), str):
         return value
+    decoded = _unbase64(source["bytes"], place, book)
+    return value if isinstance(decoded, str) else {**value, "source": {**source, "bytes": decoded}}
+
+
+def _unbase64(text: str, place: str, book: NoteBook) -> str | bytes:
     try:
-        decoded = base64.b64decode(source["bytes"], validate=True)
+        decoded = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         book.add("read", "media bytes that are text but not base64, kept as text", place)
-        return value
+        return text
     book.add("read", "media bytes written as base64 text, decoded", place)
-    return {**value, "source": {**source, "bytes": decoded}}
+    return decoded
 
 
 def _as_text(value: Any, key: str, place: str, book: NoteBook) -> Any:

@@ -54,9 +54,9 @@ class Turns:
         """Add a tool call of a turn; arguments may be JSON in a string."""
         self.add("assistant", [call_block(call_id, name, arguments, where, self._book)], where, turn)
 
-    def answer(self, call_id: Any, content: Any, where: str, *, failed: bool = False, name: Any = None) -> None:
+    def answer(self, call_id: Any, content: Any, where: str, *, failed: object = False, name: Any = None) -> None:
         """Add the result of a call, to the answers just before; without an id that of the oldest call so named."""
-        block = result_block(call_id, content, failed, where, self._book)
+        block = result_block(call_id, content, bool(failed), where, self._book)
         self._paired(block["toolResult"], name, where)
         self.add("user", [block], where, join=True)
 
