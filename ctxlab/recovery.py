@@ -19,7 +19,7 @@ from ctxlab.edits import (
     TokenChange,
     TruncateText,
 )
-from ctxlab.messages import Conversation, Message
+from ctxlab.messages import Conversation, Message, blocks
 from ctxlab.reduction import ContextWindowOverflow, Outcome, Round, Trace
 from ctxlab.replay import apply, survivors
 from ctxlab.survey import Survey
@@ -147,7 +147,13 @@ class _Episode:
         match edit:
             case Pin():
                 return TokenChange(0, 0)
-            case TruncateText() | ReplaceImage() | ReplaceResult() | CollapseTexts():
+            case TruncateText() | ReplaceImage() | ReplaceResult():
+                # Only the block that changed is counted: a message may hold thousands.
+                old, new = (blocks(state[edit.message])[edit.block] for state in (self.messages, after))
+                before = self.costs[edit.message]
+                self.costs[edit.message] = before + self.counter.block(new) - self.counter.block(old)
+                return TokenChange(before, self.costs[edit.message])
+            case CollapseTexts():
                 before = self.costs[edit.message]
                 self.costs[edit.message] = self.counter.message(after[edit.message])
                 return TokenChange(before, self.costs[edit.message])

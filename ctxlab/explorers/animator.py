@@ -62,7 +62,8 @@ def rounds_record(trace: Trace, manager: SlidingWindow | Summarizing, counter: T
     truncation = summarizing.truncation if summarizing else None
     return {
         **animation(trace, counter, truncation, narrate(trace, truncation)),
-        "forecast": forecast(trace.start, manager, trace.budget, counter).sentence,
+        # A trace that does not fit went on to the end, so that it serves as the full one.
+        "forecast": forecast(trace.start, manager, trace.budget, counter, trace).sentence,
         "beside": beside(trace.start, summarizing, trace.budget, counter) if summarizing else "",
         "risk": risk(trace),
     }
