@@ -82,6 +82,12 @@ class Findings:
         return self.last_edit + (self.trace.outcome != "fits")
 
     @property
+    def policy_name(self) -> str:
+        """The policy as a sentence begins with it."""
+        manager = self.run.manager
+        return "The careful policy" if manager.is_careful else manager.name
+
+    @property
     def stop(self) -> int:
         """The stop that is shown."""
         stop = self.state.stop
@@ -100,7 +106,7 @@ class Findings:
     @cached_property
     def story(self) -> Story:
         """The trace in words."""
-        return story(self.trace, self.run.manager.name, self._moment(self.last_stop, None))
+        return story(self.trace, self.policy_name, self._moment(self.last_stop, None))
 
     @property
     def focus(self) -> int:

@@ -110,6 +110,6 @@ def _said(findings: Findings) -> str:
     if findings.is_at_error:
         error = html(findings.trace.error or "")
         stuck = findings.trace.outcome == "stuck"
-        who = html(findings.run.manager.name)
+        who = html(findings.policy_name)
         return f"<b>Stuck.</b> {who} raises “{error}”" if stuck else f"<b>Gives up.</b> {error}"
     return html(step_sentence(findings.moment))
