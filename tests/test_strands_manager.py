@@ -203,6 +203,23 @@ def test_the_first_messages_are_pinned_once_in_a_lifetime() -> None:
         agent(f"Question {number}")
     texts = [message["content"][0]["text"] for message in agent.messages if has_pinned_flag(message)]
     assert texts == ["Question 0"]
+    agent.messages[0].pop("metadata")
+    for number in range(6, 9):
+        agent(f"Question {number}")
+    assert not any(map(has_pinned_flag, agent.messages))
+
+
+def test_a_counter_that_counts_too_little_costs_calls_and_not_the_agents_life() -> None:
+    messages = [user("Begin."), *tool_chain(8, "z" * 900), assistant("Done.")]
+    strict = ctxlab.TokenCounter("strict", lambda text: len(text) // 2)
+    model = ScriptedModel(context_window=2_000, counter=strict)
+    agent = agent_of(conversation_manager(ctxlab.SlidingWindow(40), budget=2_000), model, messages)
+    assert tokens_of(messages) < 2_000
+    assert tried(agent, "Go on.") is None
+    assert model.refused > 1
+    trace = agent.conversation_manager.last_trace
+    assert trace.refused_calls == model.refused
+    assert trace.outcome == "fits"
 
 
 def test_a_policy_that_summarizes_asks_the_agents_model_and_keeps_its_blocks() -> None:

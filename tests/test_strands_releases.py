@@ -37,8 +37,8 @@ def test_the_oldest_supported_release_passes_the_same_tests() -> None:
     environment = {**clean_environment(wheel), "CTXLAB_FEW_SAMPLES": "1"}
     subprocess.run([sys.executable, "-c", script], env=environment, check=True)
     files = [f"tests/test_strands_{part}.py" for part in ("manager", "sessions", "recorder")]
-    # Each process there takes seconds to import the SDK, and what they show does not depend on the release.
-    chosen = "not two_real_processes and not (dies and not summaries)"
+    # What takes long and does not depend on the release is left out.
+    chosen = "not two_real_processes and not (dies and summaries) and not s3 and not any_lines and not tampered"
     told = run_tests(*files, "-k", chosen, cwd=PROJECT, environment=environment)
     assert re.search(r"^\d+ passed", told, re.MULTILINE), told
     assert "failed" not in told

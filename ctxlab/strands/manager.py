@@ -273,15 +273,20 @@ class CtxlabConversationManager(ConversationManager):
                 f"a conversation manager keeps the state of one agent, and this one serves {served.agent_id!r}: "
                 f"make another one for {agent.agent_id!r}"
             )
+        self._agent = weakref.ref(agent)
         if not self._restored:
             self._forget()
+            self._standing = Standing(len(agent.messages), agent.messages)
+            return
         self._restored = False
-        self._agent = weakref.ref(agent)
-        store.number_on(self.removed_message_count)
-        tail = agent.messages[len(self._front) :]
-        stored = store.count(self.removed_message_count, len(tail)) if store.keeps_messages else len(tail)
-        fits = stored == self.removed_message_count + len(tail)
-        self._standing = Standing(stored, tail if fits else [])
+        live = agent.messages[len(self._front) :]
+        if store.keeps_messages:
+            stored, loaded = store.loaded(self.removed_message_count)
+            # The SDK repairs broken tool pairs as it loads; what then stands in the conversation is not what is stored.
+            as_stored = len(loaded) == len(live) and all(a is b or a == b for a, b in zip(live, loaded, strict=True))
+            self._standing = Standing(stored, live if as_stored else [])
+        else:
+            self._standing = Standing(self.removed_message_count + len(live), live)
 
     def _added(self, event: MessageAddedEvent) -> None:
         if event.agent is self._agent() and self._standing is not None:

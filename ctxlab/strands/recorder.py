@@ -129,8 +129,8 @@ class Recorder:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             for first in self._header():
-                os.write(self._file, first)
-        os.write(self._file, _line(line))
+                _write_all(self._file, first)
+        _write_all(self._file, _line(line))
 
     def _header(self) -> Iterator[bytes]:
         if _ends_inside_a_line(self.path):
@@ -150,6 +150,12 @@ class Recorder:
 def _line(line: dict[str, Any]) -> bytes:
     # ASCII: half of a surrogate pair, which a tool may return, cannot be written any other way.
     return f"{json.dumps(encode_bytes_values(line), default=repr)}\n".encode("ascii")
+
+
+def _write_all(file: int, data: bytes) -> None:
+    # A disk that is nearly full takes a part, and refuses the rest.
+    while data:
+        data = data[os.write(file, data) :]
 
 
 def _ends_inside_a_line(path: Path) -> bool:
@@ -172,8 +178,9 @@ def record(agent: Any, path: "str | os.PathLike[str]") -> Recorder:
     """Record every model call, overflow, reduction and turn of a Strands agent into the file at ``path``.
 
     The file is made with the first event, readable for its owner only; a file that is there is added to. It holds the
-    conversation in full. Reductions are recorded as traces with a manager of `conversation_manager`; with any other one
-    the recording still shows what was live. Never raises for what goes wrong while recording: see ``Recorder.fault``.
+    conversation in full, and is for one agent at a time. Reductions are recorded as traces with a manager of
+    `conversation_manager`; with any other one the recording still shows what was live. Never raises for what goes wrong
+    while recording: see ``Recorder.fault``.
     """
     recorder = Recorder(agent, path)
     recorder._attach()

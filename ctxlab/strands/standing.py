@@ -70,7 +70,7 @@ class Standing:
 
 
 class SessionStore:
-    """What a restart must know of the SDK's repository session manager, which it has no public way to say."""
+    """What a restart must know of the SDK's repository session managers, which they have no public way to say."""
 
     def __init__(self, agent: Any) -> None:
         self._manager = getattr(agent, "_session_manager", None)
@@ -80,36 +80,30 @@ class SessionStore:
 
     @property
     def keeps_messages(self) -> bool:
-        """Whether the agent has a session manager at all."""
-        return self._manager is not None
+        """Whether the agent has a session manager that keeps messages one by one."""
+        return hasattr(self._manager, "session_repository")
 
     @property
     def can_pass_over_all(self) -> bool:
-        """Whether a restart may pass over every stored message: see `number_on`."""
-        return self._manager is None or self._latest is not None
+        """Whether a restart may pass over every stored message: see `loaded`."""
+        return not self.keeps_messages or self._latest is not None
 
-    def count(self, passed_over: int, live: int) -> int:
-        """Return how many messages are stored, given how many a restart passed over and how many it then loaded.
+    def loaded(self, passed_over: int) -> tuple[int, list[Message]]:
+        """Return how many messages are stored, and those that a restart loads after passing over some.
 
-        They are counted anew only where the newest id does not fit: the SDK repairs broken tool pairs as it loads.
+        A session manager that passed over all of them takes the session for empty, and would write the next message
+        over the first one. So it is told which one is the newest.
         """
-        expected = passed_over + live
-        newest = (self._latest or {}).get(self._agent_id)
-        if self._latest is None or (newest.message_id + 1 if newest else 0) == expected:
-            return expected
-        return len(self._records(0))
-
-    def number_on(self, passed_over: int) -> None:
-        """Let the session manager number on behind the newest stored message where it passed over all of them.
-
-        It then takes the session for empty, and would write the next message over the first one.
-        """
-        if passed_over and self._latest is not None and self._latest.get(self._agent_id, self) is None:
-            records = self._records(passed_over - 1) or self._records(0)
-            if records:
-                self._latest[self._agent_id] = records[-1]
+        held = getattr(self._manager, "_held_records", {}).get(self._agent_id)
+        records = self._records(passed_over) if held is None else held
+        if records or not passed_over:
+            return passed_over + len(records), [record.to_message() for record in records]
+        last = self._records(passed_over - 1)
+        known = last or self._records(0)
+        if known and self._latest is not None:
+            self._latest[self._agent_id] = known[-1]
+        return passed_over if last else len(known), []
 
     def _records(self, offset: int) -> list[Any]:
-        manager = self._manager
-        found = manager.session_repository.list_messages(manager.session_id, self._agent_id, offset=offset)  # type: ignore[union-attr]  # asked only where there is one
-        return list(found)
+        manager: Any = self._manager
+        return list(manager.session_repository.list_messages(manager.session_id, self._agent_id, offset=offset))

@@ -62,7 +62,8 @@ def test_turns_of_an_agent_with_the_adapter_and_the_recorder_against_the_bare_sd
         times["adapter"].append(timed(ours))
         times["adapter and recorder"].append(timed(ours, recorded=True))
 
-    benchmark.pedantic(all_three, rounds=ROUNDS, warmup_rounds=1)
+    measured: Any = benchmark.pedantic  # it has no types
+    measured(all_three, rounds=ROUNDS, warmup_rounds=1)
     bare = statistics.median(times["sdk"][1:])
     benchmark.extra_info["milliseconds_a_turn_of_the_sdk"] = bare / TURNS * 1_000
     for name in ("adapter", "adapter and recorder"):
