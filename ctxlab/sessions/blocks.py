@@ -27,8 +27,11 @@ def blocks_of(content: Any, where: str, book: NoteBook) -> list[Block]:
     items = content if isinstance(content, list) else [content]
     found: list[Block] = []
     for index, item in enumerate(items):
+        if isinstance(item, str):
+            found.append({"text": item})
+            continue
         if not isinstance(item, dict):
-            found.append({"text": item} if isinstance(item, str) else item)
+            book.add("skipped", "something in place of a block", f"{where}[{index}]")
             continue
         found.append(_block(item, f"{where}[{index}]", book))
         if isinstance(item.get("cache_control"), dict):
@@ -47,7 +50,7 @@ def result_items(content: Any, where: str, book: NoteBook) -> list[Block]:
     for index, part in enumerate(content if isinstance(content, list) else [content]):
         if isinstance(part, str):
             found.append({"text": part})
-        elif isinstance(part, dict) and part.get("type") in _IN_RESULTS:
+        elif isinstance(part, dict) and isinstance(part.get("type"), str) and part["type"] in _IN_RESULTS:
             found.append(_block(part, f"{where}[{index}]", book))
         elif isinstance(part, dict) and len(part) == 1 and next(iter(part)) in _ITEM_KEYS:
             found.append(part)

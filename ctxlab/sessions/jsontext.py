@@ -23,6 +23,7 @@ _FAST = msgspec.json.Decoder()
 _ENCODE = msgspec.json.Encoder().encode
 _PRINTABLE_ESCAPE = re.compile(rb"\\u00[2-7]")
 _NOT_READ = object()
+_LARGE = 1 << 20
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -144,7 +145,7 @@ def _fast(text: bytes | bytearray) -> Any:
     try:
         value = _FAST.decode(text)
         # A key given twice is lost without a word, and its quotes with it.
-        whole = _quotes(value, 4) == text.count(b'"')
+        whole = _quotes(value, 4 if len(text) > _LARGE else 0) == text.count(b'"')
     except (msgspec.MsgspecError, RecursionError, UnicodeError):
         return _NOT_READ
     # Quotes and keys may be written as escapes of characters that need none.

@@ -174,5 +174,8 @@ def usage_of(raw: Any) -> dict[str, int] | None:
 
 
 def _number(raw: dict[str, Any], keys: Sequence[str]) -> int | None:
-    found = (raw[key] for key in keys if isinstance(raw.get(key), int) and not isinstance(raw[key], bool))
-    return next((number for number in found if 0 <= number < 1 << 53), None)
+    for key in keys:
+        found = raw.get(key)
+        if isinstance(found, int) and not isinstance(found, bool) and 0 <= found < 1 << 53:
+            return found
+    return None

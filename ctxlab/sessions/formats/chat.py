@@ -5,6 +5,7 @@ One raw message goes into ``Turns``. Which file it comes from is not known here.
 
 from typing import Any
 
+from ctxlab.messages import tool_use_ids
 from ctxlab.sessions.blocks import blocks_of, call_block
 from ctxlab.sessions.notebook import NoteBook
 from ctxlab.sessions.turns import Turns
@@ -24,15 +25,15 @@ def add_chat(turns: Turns, raw: Any, where: str, book: NoteBook) -> None:
         turns.answer(call_id, raw.get("content"), where, failed=failed, name=name)
         return
     blocks = blocks_of(_reasoned(raw), f"{where}.content", book)
-    known = {block["toolUse"].get("toolUseId") for block in blocks if "toolUse" in block}
+    known = set(tool_use_ids({"role": "assistant", "content": blocks}))
     calls = raw.get("tool_calls")
     for index, call in enumerate(calls if isinstance(calls, list) else ()):
         made = _call(call, f"{where}.tool_calls[{index}]", book)
         # LangChain and others store a call twice: as a block and as a call.
-        if made and not (isinstance(made["toolUse"]["toolUseId"], str) and made["toolUse"]["toolUseId"] in known):
+        if made and not known.intersection(tool_use_ids({"role": "assistant", "content": [made]}), known - {""}):
             blocks.append(made)
     if isinstance(raw.get("function_call"), dict):
-        blocks.append(_call({"function": raw["function_call"]}, where, book) or {})
+        blocks.append(_call({"function": raw["function_call"]}, where, book))
     turns.add(role, blocks, where, usage=raw.get("usage"))
 
 

@@ -102,13 +102,14 @@ def _chain(lines: Sequence[Record]) -> set[int]:
             on |= {id(line) for line in lines[:at]}
     # Answers to parallel calls hang on their own call, so the chain passes through one of them only.
     turns = {key for line in lines if id(line) in on and (key := _turn(line)) is not None}
-    asked: set[Any] = set()
+    asked: set[str] = set()
     for line in lines:
         if _turn(line) in turns:
             on.add(id(line))
-        if id(line) in on and line.value.get("type") == "assistant":
-            asked.add(line.value.get("uuid"))
-        elif id(line) not in on and line.value.get("parentUuid") in asked and _answers_only(line):
+        uuid, parent = line.value.get("uuid"), line.value.get("parentUuid")
+        if id(line) in on and line.value.get("type") == "assistant" and isinstance(uuid, str):
+            asked.add(uuid)
+        elif id(line) not in on and isinstance(parent, str) and parent in asked and _answers_only(line):
             on.add(id(line))
     return on
 

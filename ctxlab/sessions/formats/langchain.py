@@ -31,7 +31,8 @@ def _items(source: Source) -> Placed:
 
 
 def _recognise(source: Source) -> Claim | None:
-    return claim_signs(signs(_items(source)), "langchain", "LangChain messages")
+    found = signs(_items(source)) if isinstance(source.document, dict) else source.signs
+    return claim_signs(found, "langchain", "LangChain messages")
 
 
 def _read(source: Source) -> Reading:

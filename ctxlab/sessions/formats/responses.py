@@ -31,7 +31,7 @@ def add_item(turns: Turns, raw: Any, where: str, book: NoteBook, turn: Any = Non
         # Its input is free text for a tool that parses it itself.
         use = {"toolUseId": raw.get("call_id"), "name": raw.get("name"), "input": raw.get("input")}
         turns.add("assistant", [{"toolUse": use}], where, turn)
-    elif kind == "function_call" or kind in _NAMED:
+    elif isinstance(kind, str) and (kind == "function_call" or kind in _NAMED):
         arguments = next((raw[key] for key in ("arguments", "input", "action", "operation") if key in raw), None)
         turns.call(raw.get("call_id", raw.get("id")), raw.get("name", _NAMED.get(kind)), arguments, where, turn)
     elif isinstance(kind, str) and kind.endswith("_output") and "call_id" in raw:
