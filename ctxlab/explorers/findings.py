@@ -43,6 +43,7 @@ class Run:
     trace: Trace = field(repr=False)
     history: History = field(repr=False)
     points: tuple[TrimPoint, ...] = field(repr=False)
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +169,7 @@ class Finder:
             points = careful.trim_points(messages, 0, manager.budget, counting)
         else:
             points = trim_points(messages, 0, manager.rules.trim)
-        return Run(manager, trace, history(trace, bill), points)
+        return Run(manager, trace, history(trace, bill), points, trace.notes)
 
     def _once(self, key: Hashable, find: Callable[[], Value]) -> Value:
         if key not in self._kept:

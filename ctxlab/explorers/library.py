@@ -17,16 +17,12 @@ GIVEN = "given:"
 
 
 class Library:
-    """Sessions by source: ``sample:NAME``, ``path:PATH``, ``upload:NAME`` or ``given:NAME``."""
+    """Sessions by source: ``sample:NAME``, ``path:PATH``, ``upload:NAME`` or ``given:NAME``; ``samples`` are names."""
 
     def __init__(self) -> None:
+        self.samples = tuple(sample_sessions())
         self._sessions: dict[str, Session] = {}
         self._editions: dict[str, int] = {}
-
-    @property
-    def samples(self) -> tuple[str, ...]:
-        """The names of the sample sessions."""
-        return tuple(sample_sessions())
 
     @property
     def others(self) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ import time
 import traceback
 
 import ipywidgets
+from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
 from ctxlab.escaping import html
@@ -38,7 +39,7 @@ class Summary:
 
 def _notes(findings: Findings) -> str:
     notes = [str(note) for note in findings.session.notes]
-    warnings = list(findings.run.trace.notes)
+    warnings = list(findings.run.notes)
     if len(notes) + len(warnings) <= 0:
         return ""
     shown = [*notes[:NOTES], *([f"… and {len(notes) - NOTES:,} more"] if len(notes) > NOTES else []), *warnings[:NOTES]]
@@ -73,7 +74,7 @@ class Progress:
         set_value(self.bar, value=100 * done // max(of, 1))
         if self.widget.layout.display is not None:
             self.widget.layout.display = None
-            if self.alone:
+            if self.alone and InteractiveShell.initialized():
                 display(self.widget)  # type: ignore[no-untyped-call]  # IPython has no types here
 
     def end(self) -> None:

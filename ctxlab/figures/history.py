@@ -5,6 +5,7 @@ Here the one is turned into the other, once, so that any moment can be looked up
 and nothing is drawn.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import assert_never
@@ -34,6 +35,9 @@ NEVER = np.iinfo(np.int64).max
 
 RESULT = COST_KINDS.index("toolResult")
 
+DEEDS = ("pin", "shorten result", "shorten text", "replace image", "replace result", "summarize", "cut")
+"""What edits do, as a story tells it; the columns of `History.deeds`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cut:
@@ -58,6 +62,7 @@ class History:
     has a row an edit that changes tokens in place: edit, message, index in COST_KINDS, tokens lost (negative: grown).
     ``tokens`` and ``rounds`` (length edits + 1): tokens, and the number of the round, after each edit. ``ends``: the
     number of edits after each round, from 0 rounds on. ``places``: the message of the start that each edit is about.
+    ``deeds`` (edits + 1 rows, a column each of DEEDS): how often each was done, up to each edit.
     """
 
     ledger: Ledger
@@ -70,6 +75,7 @@ class History:
     ends: tuple[int, ...]
     cuts: tuple[Cut, ...]
     places: tuple[int, ...]
+    deeds: Ints
 
     @property
     def costs(self) -> Ints:
@@ -85,7 +91,8 @@ class History:
 
     def cut(self, edit: int) -> Cut | None:
         """Return the last cut made up to an edit."""
-        return next((cut for cut in reversed(self.cuts) if cut.edit <= edit), None)
+        made = bisect_right(self.cuts, edit, key=lambda cut: cut.edit)
+        return self.cuts[made - 1] if made else None
 
 
 def history(trace: Trace, ledger: Ledger) -> History:
@@ -108,7 +115,33 @@ def history(trace: Trace, ledger: Ledger) -> History:
         tuple(ends),
         tuple(walk.cuts),
         tuple(walk.places),
+        np.cumsum([[0] * len(DEEDS), *(_deed_row(edit) for edit in trace.edits)], axis=0),
     )
+
+
+def _deed_row(edit: Edit) -> list[int]:
+    deed = _deed(edit)
+    return [int(deed == name) for name in DEEDS]
+
+
+def _deed(edit: Edit) -> str:
+    match edit:
+        case Pin():
+            return "pin"
+        case TruncateText():
+            return "shorten text" if edit.item is None else "shorten result"
+        case CollapseTexts():
+            return "shorten text"
+        case ReplaceImage():
+            return "replace image"
+        case ReplaceResult():
+            return "replace result"
+        case Summarize():
+            return "summarize"
+        case DropMessages():
+            return "cut"
+        case _:
+            assert_never(edit)
 
 
 def local_place(edit: Edit) -> int:

@@ -65,6 +65,11 @@ class Subject:
         return np.cumsum(own) - own
 
     @cached_property
+    def suffix(self) -> Ints:
+        """Tokens from each index to the end, with the pins before it, as long as nothing was cut in place."""
+        return np.array(self.ledger.suffix, dtype=np.int64) + self.pinned_tokens
+
+    @cached_property
     def last_user(self) -> int:
         """The last plain user message that the policy would start at, -1 where there is none."""
         return next((point.index for point in reversed(self.points) if point.kind == "user"), -1)
@@ -111,11 +116,11 @@ class Moment:
     def suffix(self) -> Ints:
         """Tokens if the conversation started at each index (length n), after the cuts in place, with the pins."""
         if not self.is_shortened:
-            return np.array(self.subject.ledger.suffix, dtype=np.int64) + self.subject.pinned_tokens
+            return self.subject.suffix
         now = (self.subject.costs - self.lost).sum(axis=1)
         return np.cumsum(now[::-1])[::-1] + self.subject.pinned_tokens
 
-    @property
+    @cached_property
     def cut(self) -> Cut | None:
         """The last cut made."""
         return self.subject.history.cut(self.edit)

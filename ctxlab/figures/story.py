@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from ctxlab.edits import DropMessages, Pin, ReplaceImage, ReplaceResult, Summarize, TruncateText
-from ctxlab.figures.history import local_place
+from ctxlab.figures.history import DEEDS, local_place
 from ctxlab.figures.moment import Moment
 from ctxlab.figures.words import plural
 from ctxlab.reduction import Trace
@@ -56,33 +55,27 @@ def step_sentence(moment: Moment) -> str:
     return f"{edit.sentence}{where}{saved}"
 
 
-def _deeds(trace: Trace) -> Iterator[str]:
-    """Yield what a trace does, in the order of first doing."""
-    edits = trace.edits
-    kinds = Counter(type(edit) for edit in edits)
-    inside = sum(isinstance(edit, TruncateText) and edit.item is not None for edit in edits)
-    images, results = kinds[ReplaceImage], kinds[ReplaceResult]
-    if kinds[Pin]:
+def _deeds(moment: Moment) -> Iterator[str]:
+    """Yield what was done up to a moment, the cuts last."""
+    done = dict(zip(DEEDS, moment.subject.history.deeds[moment.edit].tolist(), strict=True))
+    if done["pin"]:
         yield "pins the first messages"
-    if inside:
-        yield f"shortens {plural(inside, 'tool result')}"
-    if kinds[TruncateText] > inside:
-        yield f"shortens {plural(kinds[TruncateText] - inside, 'text')}"
-    if images:
-        yield f"replaces {plural(images, 'image')}"
-    if results:
-        yield f"throws {plural(results, 'tool result')} away"
-    if kinds[Summarize]:
-        yield f"summarizes {plural(kinds[Summarize], 'time')}"
-    cuts = [edit for edit in edits if isinstance(edit, DropMessages)]
-    if len(cuts) == 1:
-        yield "cuts"
-    elif cuts:
-        yield f"cuts {len(cuts):,} times"
+    if done["shorten result"]:
+        yield f"shortens {plural(done['shorten result'], 'tool result')}"
+    if done["shorten text"]:
+        yield f"shortens {plural(done['shorten text'], 'text')}"
+    if done["replace image"]:
+        yield f"replaces {plural(done['replace image'], 'image')}"
+    if done["replace result"]:
+        yield f"throws {plural(done['replace result'], 'tool result')} away"
+    if done["summarize"]:
+        yield f"summarizes {plural(done['summarize'], 'time')}"
+    if done["cut"]:
+        yield "cuts" if done["cut"] == 1 else f"cuts {done['cut']:,} times"
 
 
 def _reduced(trace: Trace, policy: str, moment: Moment) -> str:
-    deeds = list(_deeds(trace)) or ["does nothing"]
+    deeds = list(_deeds(moment)) or ["does nothing"]
     calls = plural(trace.refused_calls, "refused call")
     stay = f"{plural(moment.staying, 'message')} and {moment.tokens:,} tokens stay"
     return f"{policy} {_joined(deeds)}{_where(deeds, moment)}: {stay}, after {calls}."
@@ -100,7 +93,7 @@ def _where(deeds: list[str], moment: Moment) -> str:
 
 
 def _stuck(trace: Trace, policy: str, moment: Moment) -> str:
-    deeds = list(_deeds(trace))
+    deeds = list(_deeds(moment))
     left = trace.tokens[-1]
     first = f"{policy} {_joined(deeds)}{_where(deeds, moment)}, then" if deeds else policy
     words = f"says “{trace.error}”" if trace.outcome == "stuck" else f"gives up: {trace.error}"
