@@ -72,8 +72,15 @@ class Shared:
         if self._texts is None:
             self._texts = tuple(Spliced.of(slot.text, self.counter) for slot in reachable_texts(self.before.final))
         now = list(self._texts)
-        left = {length for length in {text.length for text in now} if truncation.passed_over(length) is None}
-        qualifying = [at for at, text in enumerate(now) if text.length in left]
+        # Lengths repeat over texts and rounds, and asking is what a round would spend its time on.
+        verdicts: dict[int, bool] = {}
+
+        def qualifies(length: int) -> bool:
+            if length not in verdicts:
+                verdicts[length] = truncation.passed_over(length) is None
+            return verdicts[length]
+
+        qualifying = [at for at, text in enumerate(now) if qualifies(text.length)]
         number = len(self.before.rounds) + 1
         while qualifying:
             change_tokens = change_characters = 0
@@ -85,7 +92,7 @@ class Shared:
                 now[at] = shorter
             yield change_tokens, change_characters
             number += 1
-            qualifying = [at for at in qualifying if truncation.passed_over(now[at].length) is None]
+            qualifying = [at for at in qualifying if qualifies(now[at].length)]
 
 
 def measure(session: str, messages: Conversation, manager: Summarizing, counter: TokenCounter) -> Setting:

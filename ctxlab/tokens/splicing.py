@@ -5,7 +5,6 @@ So the tokens of a text are those of its lines, and a cut needs only the few cha
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ctxlab.tokens.counting import TokenCounter
@@ -31,12 +30,8 @@ class Spliced:
     def of(cls, text: str, counter: TokenCounter) -> "Spliced":
         """Return a text in parts, counted."""
         lines = _SEAM.split(text) if counter.name in SEAMED else [text]
-        return cls._of(((line, counter.text(line)) for line in lines), counter)
-
-    @classmethod
-    def _of(cls, parts: Iterable[tuple[str, int]], counter: TokenCounter) -> "Spliced":
-        kept = tuple(parts)
-        return cls(kept, sum(len(part) for part, _ in kept), sum(tokens for _, tokens in kept), counter)
+        parts = tuple((line, counter.text(line)) for line in lines)
+        return cls(parts, len(text), sum(tokens for _, tokens in parts), counter)
 
     def cut(self, kept: int, marker: str) -> "Spliced":
         """Return the text with ``kept`` characters at each end and the marker between; it begins with no blank."""
@@ -45,19 +40,27 @@ class Spliced:
         return self._cuts[kept]
 
     def _cut(self, kept: int, marker: str) -> "Spliced":
-        head, tail, before, after = 0, len(self.parts), 0, 0
-        while before + len(self.parts[head][0]) <= kept:
-            before += len(self.parts[head][0])
+        parts = self.parts
+        head, before, tokens = 0, 0, 0
+        while before + len(parts[head][0]) <= kept:
+            before += len(parts[head][0])
+            tokens += parts[head][1]
             head += 1
         # A part at the very edge would follow the marker, which ends in no line end, and so has no seam before it.
-        while after + len(self.parts[tail - 1][0]) < kept:
-            after += len(self.parts[tail - 1][0])
+        tail, after = len(parts), 0
+        while after + len(parts[tail - 1][0]) < kept:
             tail -= 1
-        left = self.parts[head][0][: kept - before]
-        right = self.parts[tail - 1][0][len(self.parts[tail - 1][0]) - (kept - after) :]
-        middle = f"{left}{marker}{right}"
-        counted = (middle, self.counter.text(middle))
-        return Spliced._of((*self.parts[:head], counted, *self.parts[tail:]), self.counter)
+            after += len(parts[tail][0])
+            tokens += parts[tail][1]
+        last = parts[tail - 1][0]
+        middle = f"{parts[head][0][: kept - before]}{marker}{last[len(last) - (kept - after) :]}"
+        counted = self.counter.text(middle)
+        return Spliced(
+            (*parts[:head], (middle, counted), *parts[tail:]),
+            before + len(middle) + after,
+            tokens + counted,
+            self.counter,
+        )
 
     @property
     def text(self) -> str:

@@ -310,7 +310,7 @@ class Board {
     const pen = this.context;
     const [x, y, w, h] = this.layout.boxes[tile];
     pen.strokeStyle = colour;
-    pen.lineWidth = Math.min(width, Math.max(1, w / 3));
+    pen.lineWidth = Math.min(width, Math.max(1, Math.min(w, h) / 5));
     pen.strokeRect(x - 1, y - 1, w + 2, h + 2);
   }
 
@@ -360,7 +360,8 @@ class Curves {
     const ends = record.rounds.end;
     this.rounds = ends.length - 1;
     const left = 46;
-    const right = width - 28;
+    // Room for the last label, which stands to the right of its point.
+    const right = width - 14 - 7 * few(Math.max(0, ...record.rounds.limit)).length;
     this.x = (round) => (this.rounds ? left + ((right - left) * round) / this.rounds : left);
     const split = Math.round(height * 0.6);
     const shown = this.rounds <= 12;
