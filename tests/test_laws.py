@@ -8,18 +8,24 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from ctxlab.careful import STRICT
 from ctxlab.edits import DropMessages, Edit, Pin, ReplaceResult, Summarize, TruncateText, touched
 from ctxlab.forecast import forecast
 from ctxlab.invariants import broken_cases, broken_rules
 from ctxlab.messages import Conversation, Message, blocks, is_pinned, tool_result_ids, tool_use_ids
 from ctxlab.recovery import MAX_ROUNDS, PATIENCE, recover
 from ctxlab.reduction import ContextWindowOverflow, Round, Trace
+from ctxlab.releases import behaviour
 from ctxlab.replay import apply, survivors
 from ctxlab.sliding_window import SlidingWindow
 from ctxlab.summarizing import Summarizing
+from ctxlab.survey import Survey
+from ctxlab.trimming import Rejection, TrimRule, kind_codes
 from ctxlab.truncation import Truncation
 from ctxlab.vocabularies import counter
+from tests.builders import tool_chain
 from tests.strategies import (
+    VERSIONS,
     careful_windows,
     conversations,
     managers,
@@ -142,6 +148,17 @@ def test_each_message_descends_from_the_one_that_the_trace_names(messages: Conve
         for message, origin in zip(step.messages, step.origins, strict=True):
             if origin is not None:
                 assert message.get("role") == messages[origin].get("role")
+
+
+@given(conversations(), managers(), st.sampled_from([STRICT, *(behaviour(version).trim for version in VERSIONS)]))
+def test_what_an_episode_knows_of_trim_points_is_what_a_fresh_look_finds(
+    messages: Conversation, manager: Manager, rule: TrimRule
+) -> None:
+    survey = Survey()
+    assert survey.codes(messages, rule) == kind_codes(messages, rule)
+    for _, edit, after in steps(recover(messages, manager, 0, HEURISTIC)):
+        survey.follow(edit, after)
+        assert survey.codes(after, rule) == kind_codes(after, rule)
 
 
 # Budgets
@@ -324,6 +341,22 @@ def test_the_careful_policy_leaves_no_conversation_that_starts_with_the_assistan
 ) -> None:
     final = recover(messages, manager, 0, HEURISTIC).final
     assert not final or final[0]["role"] == "user"
+
+
+@given(conversations(), careful_windows())
+def test_a_careful_cut_at_a_tool_pair_leaves_something_before_it(
+    messages: Conversation, manager: SlidingWindow
+) -> None:
+    for _, edit, _ in steps(recover(messages, manager, 0, HEURISTIC)):
+        if isinstance(edit, DropMessages) and edit.kind == "tool_pair":
+            assert len(edit.indices) < edit.trim_point
+
+
+def test_a_tool_pair_without_any_user_message_to_anchor_it_is_declined() -> None:
+    # The conversation starts with the assistant already, so that no rule would be broken anew (#3447).
+    manager = SlidingWindow.careful(2)
+    assert manager.trim_points(tool_chain(4))[6].reason is Rejection.NO_ANCHOR
+    assert manager.manage(tool_chain(4)).edits == ()
 
 
 @given(conversations(), careful_windows(), st.integers(0, 100))
