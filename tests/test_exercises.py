@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ctxlab
@@ -71,6 +71,7 @@ def test_the_told_reasons_are_the_values_of_the_algorithms(name: str) -> None:
     hold_the_laws(STUDIES[name])
 
 
+@settings(max_examples=30)
 @given(conversations(), st.integers(1, 6), st.sampled_from(["1.28.0", "1.35.0", "1.62.0"]))
 def test_an_exercise_can_be_made_of_any_session_that_can_be_cut(
     messages: Conversation, window: int, release: str

@@ -77,7 +77,7 @@ def test_a_long_session_is_shown_around_the_answers(messages: Conversation, wind
 def test_a_session_of_thousands_is_shown_in_part() -> None:
     (record,) = lesson([exercise_from(LONG, "1.35.0", 30)], HEURISTIC)
     first, shown = record["first"], len(record["messages"])
-    assert shown == SIGHT
+    assert 10 < shown <= SIGHT
     assert first <= len(LONG) - 30 < first + shown
     assert any(told["right"] for told in record["told"])
 

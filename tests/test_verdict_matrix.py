@@ -3,7 +3,7 @@
 from copy import deepcopy
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxlab.careful import trim_points as careful_points
@@ -31,6 +31,7 @@ POLICIES = (
 )
 
 
+@settings(max_examples=50)
 @given(st.one_of(conversations(), well_formed_conversations(pins=True)), st.sampled_from(POLICIES))
 def test_a_cell_is_the_verdict_on_what_that_cut_would_leave(messages: Conversation, policy: SlidingWindow) -> None:
     before = deepcopy(messages)
@@ -43,6 +44,7 @@ def test_a_cell_is_the_verdict_on_what_that_cut_would_leave(messages: Conversati
     assert messages == before
 
 
+@settings(max_examples=50)
 @given(well_formed_conversations(pins=True), st.sampled_from(["1.28.0", "1.37.0", "1.62.0", "careful"]))
 def test_the_row_of_the_index_that_a_policy_takes_is_the_verdict_on_what_it_leaves(
     messages: Conversation, release: str

@@ -40,8 +40,7 @@ def sight(study: Study) -> tuple[int, int]:
     answer = next(iter(study.right), start)
     # The start of the search and the first right answer, or only the answer where both do not fit.
     first = max(0, (start if answer - start < SIGHT - BEFORE else answer) - BEFORE)
-    last = min(count, first + SIGHT)
-    return max(0, last - SIGHT), last
+    return first, min(count, first + SIGHT)
 
 
 def _record(study: Study, counter: TokenCounter) -> dict[str, Any]:

@@ -55,9 +55,9 @@ def _words(block: Block, kind: str) -> str:
     if kind == "text":
         return str(inside) or "(empty)"
     if kind == "toolUse" and isinstance(inside, dict):
-        return f"calls {inside.get('name')}, id {inside.get('toolUseId')}"
+        return f"calls {inside.get('name')} ({inside.get('toolUseId')})"
     if kind == "toolResult" and isinstance(inside, dict):
         items = result_items(block)
         said = " ".join(str(item["text"])[:EXCERPT] for item in items if isinstance(item, dict) and "text" in item)
-        return f"answers id {inside.get('toolUseId')}: {said}"
+        return f"answers {inside.get('toolUseId')}: {said}"
     return kind

@@ -14,6 +14,9 @@ LANE = 92
 FULL = 0.62
 """The height of the highest bar, as a part of the height of a lane."""
 
+PAPER = "#FFFFFF"
+"""A figure stands on its own paper, so that it can be read wherever it is put."""
+
 FATES = {"k": "stays", "d": "goes", "c": "is shortened", "m": "goes in part"}
 PATTERN = {"shape": "/", "fgcolor": "#606060", "bgcolor": CLEAR, "size": 5, "solidity": 0.25}
 
@@ -33,8 +36,9 @@ def releases(lanes: Lanes) -> go.Figure:
         showlegend=False,
         height=60 + LANE * len(strips),
         margin={"l": 150, "r": 14, "t": 20, "b": 36},
-        paper_bgcolor=CLEAR,
-        plot_bgcolor=CLEAR,
+        paper_bgcolor=PAPER,
+        plot_bgcolor=PAPER,
+        font={"color": "#222222"},
         yaxis={
             "tickvals": [at + FULL / 2 for at in range(len(strips))],
             "ticktext": names,

@@ -25,7 +25,7 @@ export function renderLesson({ record, el, on = {}, choices = {}, shown = [], cu
   const show = make("button", { type: "button", text: "Show me", onclick: () => give() });
   const next = make("button", { type: "button", class: "next", text: "Next ▶", onclick: () => go(current + 1) });
   const root = make("section", { class: "ctx ctx-lesson", "aria-label": "Exercises" },
-    make("div", { class: "progress" }, dots, score),
+    make("div", { class: "how-far" }, dots, score),
     title, setting, question,
     make("div", { class: "pick" }, line, nowhere), reading, feedback, reveal,
     make("nav", { class: "moves" }, back, again, show, next));
@@ -83,7 +83,8 @@ export function renderLesson({ record, el, on = {}, choices = {}, shown = [], cu
     });
     line.replaceChildren(...tiles);
     if (one.start >= one.first && one.start < one.first + tiles.length) {
-      tiles[one.start - one.first].before(make("span", { class: "start", "aria-hidden": "true" }, make("span", { text: `the search starts at ${few(one.start)}` })));
+      const start = make("span", { class: "start", "aria-hidden": "true" }, make("span", { text: `the search starts at ${few(one.start)}` }));
+      tiles[one.start - one.first].before(start);
     }
     nowhere.hidden = !one.nowhere;
     nowhere.textContent = one.ask === "split" ? "It cannot be split" : "It cannot be cut";
