@@ -20,7 +20,7 @@ from ctxlab.sliding_window import SlidingWindow
 from ctxlab.summarizing import INSUFFICIENT, Summarizing
 from ctxlab.truncation import PassedOver, Truncation, marker
 from ctxlab.vocabularies import counter
-from tests.builders import pinned, review, tool_use, user
+from tests.builders import message, pinned, review, tool_use, user
 from tests.strategies import conversations, filled, managers
 
 HEURISTIC = counter("heuristic")
@@ -211,8 +211,8 @@ def test_beside_a_conversation_that_fits_stands_nothing() -> None:
 
 
 def test_collapsing_says_what_it_removes_and_why_that_is_riskier() -> None:
-    messages = (user("go"), tool_use("a", "b", "c"), {"role": "user", "content": [*_results("abc")]})
-    trace = recover(messages, Summarizing(truncation=Truncation(500, "collapse")), 0, HEURISTIC)  # type: ignore[arg-type]
+    messages = (user("go"), tool_use("a", "b", "c"), message("user", *_results("abc")))
+    trace = recover(messages, Summarizing(truncation=Truncation(500, "collapse")), 0, HEURISTIC)
     assert risk(trace).startswith(
         "Collapsing removes 2 blocks, 2 of them inside tool results, and leaves 2 tool results without content"
     )

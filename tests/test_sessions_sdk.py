@@ -163,5 +163,5 @@ def test_it_names_a_place_exactly_when_the_sdk_would_rewrite_at_restore(messages
     from strands.session.repository_session_manager import RepositorySessionManager
 
     given: Any = copy.deepcopy(messages)
-    restored = RepositorySessionManager._fix_broken_tool_use(None, given)  # type: ignore[arg-type]
+    restored = RepositorySessionManager._fix_broken_tool_use(None, given)  # type: ignore[arg-type]  # it uses no self
     assert bool(rewritten_at_restore(messages)) == (restored != messages)

@@ -62,7 +62,7 @@ def test_recovering_a_long_tool_heavy_session_against_the_sdks_own_loop(
     full = ctxlab.recover(messages, ctxlab.SlidingWindow(window_size=MESSAGES + 1), 0, counter, max_rounds=rounds)
     budget = full.tokens[-1]
     manager = ctxlab.SlidingWindow(window_size=MESSAGES + 1)
-    trace = benchmark.pedantic(lambda: ctxlab.recover(messages, manager, budget, counter), rounds=5, warmup_rounds=1)
+    trace = benchmark(lambda: ctxlab.recover(messages, manager, budget, counter))
     started = time.perf_counter()
     refused = sdk_loop(messages, MESSAGES + 1, budget)
     sdk = time.perf_counter() - started
@@ -76,7 +76,7 @@ def test_recovering_a_long_tool_heavy_session_against_the_sdks_own_loop(
 def test_trim_points_grow_linearly_with_the_messages(benchmark: BenchmarkFixture) -> None:
     """100,000 messages against 10,000 (10 is linear), and against asking each message for its tool results once."""
     small, large = tool_heavy(10_000), tool_heavy(100_000)
-    benchmark.pedantic(lambda: ctxlab.trim_points(large), rounds=5, warmup_rounds=1)
+    benchmark(lambda: ctxlab.trim_points(large))
     assert benchmark.stats is not None
     median = benchmark.stats.stats.median
     benchmark.extra_info["times_that_of_10_000"] = median / best_of(5, lambda: ctxlab.trim_points(small))
