@@ -73,7 +73,8 @@ def sentence(answer: Answer, tuning: Tuning) -> str:
     calls = "no refused call" if answer.refused_calls == 0 else f"{answer.refused_calls} refused calls"
     calls = "1 refused call" if answer.refused_calls == 1 else calls
     if answer.refused_calls is not None:
-        what = f"fits after {calls}" if count == 1 else f"all {count:,} sessions fit after at most {calls}"
+        every = "both" if count == 2 else f"all {count:,}"
+        what = f"fits after {calls}" if count == 1 else f"{every} sessions fit after at most {calls}"
     else:
         what = "never fits" if count == 1 else f"{count - answer.fitting:,} of {count:,} sessions never fit"
     kept = _share(answer.characters, tuning.start.characters)
