@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ctxlab.messages import Conversation, tool_pairs
+from ctxlab.messages import Conversation, tool_pairs, tool_result_ids
 from ctxlab.sessions import Session, load
 from ctxlab.sessions.registry import OWN
 from ctxlab.sessions.turns import usage_of
@@ -104,10 +104,10 @@ def test_calls_and_answers_without_ids_are_paired_by_name_in_order(tmp_path: Pat
     contents = [
         {"role": "user", "parts": [{"text": "go"}]},
         {"role": "model", "parts": [{"functionCall": {"name": name, "args": {}}} for name in ("a", "b", "a")]},
-        {"role": "function", "parts": [{"functionResponse": {"name": n, "response": {"r": n}}} for n in ("a", "a", "b")]},
+        {"role": "function", "parts": [{"functionResponse": {"name": n, "response": {}}} for n in ("a", "a", "b")]},
     ]
     session = opened(tmp_path, contents)
-    assert [block["toolResult"]["toolUseId"] for block in session.messages[2]["content"]] == ["call-1", "call-3", "call-2"]
+    assert tool_result_ids(session.messages[2]) == ("call-1", "call-3", "call-2")
 
 
 def test_a_call_stored_as_block_and_as_call_is_one_call(tmp_path: Path) -> None:
@@ -251,8 +251,9 @@ def test_attachments_are_resolved_once_and_missing_ones_are_kept(tmp_path: Path)
 
 
 def test_each_sample_is_a_view_and_the_longest_is_shown(tmp_path: Path) -> None:
-    short = {"id": "a", "epoch": 1, "messages": [{"role": "user", "content": "hi"}]}
-    long = {"id": "a", "epoch": 2, "messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}]}
+    asked, answered = {"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}
+    short = {"id": "a", "epoch": 1, "messages": [asked]}
+    long = {"id": "a", "epoch": 2, "messages": [asked, answered]}
     session = opened(tmp_path, {"eval": {}, "samples": [short, long, 7]})
     assert list(session.views) == ["sample a epoch 1", "sample a epoch 2", "samples[2]"]
     assert session.view == "sample a epoch 2"

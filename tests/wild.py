@@ -180,7 +180,8 @@ def pydantic_ai_messages() -> list[dict[str, Any]]:
         for call, arguments, _ in CALLS
     ]
     returns = [
-        {"part_kind": "tool-return", "tool_name": "read", "content": text, "tool_call_id": call} for call, _, text in CALLS
+        {"part_kind": "tool-return", "tool_name": "read", "content": text, "tool_call_id": call}
+        for call, _, text in CALLS
     ]
     return [
         {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": QUESTION}]},

@@ -18,7 +18,7 @@ from ctxlab.sessions.session import SessionFormatError
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 # Opening a pipe must not wait for somebody to write into it.
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_CHUNK = 1 << 22
+_CHUNK = 1 << 20
 _BUFFER = 1 << 20
 
 ZIP = b"PK\x03\x04"
@@ -134,14 +134,20 @@ def read_rest(path: Place, file: io.BufferedReader, meter: Meter | None) -> byte
     return found
 
 
-def read_line(path: Path, file: io.BufferedReader) -> bytes:
-    """Return the next line of an open file, ``b""`` at its end.
+def read_line(path: Path, file: io.BufferedReader, meter: Meter) -> bytes:
+    """Return the next line of an open file, ``b""`` at its end; a long one in steps that the meter is told of.
 
     Raises:
         SessionFormatError: the system cannot read on, or there is not enough memory.
     """
+    parts: list[bytes] = []
     try:
-        return file.readline()
+        while part := file.readline(_CHUNK):
+            parts.append(part)
+            meter.add(len(part))
+            if part.endswith(b"\n"):
+                break
+        return b"".join(parts)
     except (OSError, MemoryError) as fault:
         raise _refused(path, fault) from None
 

@@ -178,9 +178,8 @@ class _Opening:
 
     def _lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield every line that is not blank, and its number. Only "\\n" ends a line: JSON strings may hold U+2028."""
-        while line := read_line(self._path, self._file):
+        while line := read_line(self._path, self._file, self._meter):
             self._number += 1
-            self._meter.add(len(line))
             if self._number == 1 and line.startswith(b"\xef\xbb\xbf"):
                 self._book.add("repaired", "read as utf-8-sig", self._path.name)
                 self._offset = 3
