@@ -35,13 +35,19 @@ from tests.strategies import (
 )
 
 HEURISTIC = counter("heuristic")
-BUDGETS = st.one_of(st.just(0), st.integers(0, 300), st.integers(0, 6000))
+# Budgets as percent of what the conversation costs: as absolute numbers most would end before the first round.
+SHARES = st.integers(0, 99)
 
 Manager = SlidingWindow | Summarizing
 
 
 def total(messages: Conversation) -> int:
     return sum(HEURISTIC.message(message) for message in messages)
+
+
+def part(messages: Conversation, share: int) -> int:
+    """``share`` percent of what the conversation costs."""
+    return total(messages) * share // 100
 
 
 def attempt(manager: Manager, messages: Conversation, overflow: bool, number: int = 1) -> Round:
@@ -61,11 +67,11 @@ def steps(trace: Trace) -> Iterator[tuple[Conversation, Edit, Conversation]]:
 # Nothing is mutated
 
 
-@given(conversations(), managers(), BUDGETS, st.booleans())
-def test_the_input_is_never_touched(messages: Conversation, manager: Manager, budget: int, overflow: bool) -> None:
+@given(conversations(), managers(), SHARES, st.booleans())
+def test_the_input_is_never_touched(messages: Conversation, manager: Manager, share: int, overflow: bool) -> None:
     before = deepcopy(messages)
     attempt(manager, messages, overflow).messages  # noqa: B018  replaying is what could touch it
-    recover(messages, manager, budget, HEURISTIC).final  # noqa: B018  as above
+    recover(messages, manager, part(messages, share), HEURISTIC).final  # noqa: B018  as above
     if isinstance(manager, SlidingWindow):
         manager.trim_points(messages)
     assert messages == before
@@ -82,9 +88,9 @@ def test_a_message_that_no_edit_touches_is_the_very_same_object(messages: Conver
 # The trace is what happened
 
 
-@given(conversations(), managers(), BUDGETS)
-def test_replaying_the_edits_gives_the_result(messages: Conversation, manager: Manager, budget: int) -> None:
-    trace = recover(messages, manager, budget, HEURISTIC)
+@given(conversations(), managers(), SHARES)
+def test_replaying_the_edits_gives_the_result(messages: Conversation, manager: Manager, share: int) -> None:
+    trace = recover(messages, manager, part(messages, share), HEURISTIC)
     replayed = messages
     for edit in trace.edits:
         replayed = apply(replayed, edit)
@@ -92,12 +98,12 @@ def test_replaying_the_edits_gives_the_result(messages: Conversation, manager: M
     assert not trace.rounds or trace.rounds[-1].messages == trace.final
 
 
-@given(conversations(), managers(), BUDGETS)
-def test_recovering_is_calling_reduce_round_by_round(messages: Conversation, manager: Manager, budget: int) -> None:
-    trace = recover(messages, manager, budget, HEURISTIC)
+@given(conversations(), managers(), SHARES)
+def test_recovering_is_calling_reduce_round_by_round(messages: Conversation, manager: Manager, share: int) -> None:
+    trace = recover(messages, manager, part(messages, share), HEURISTIC)
     state = messages
     for number, round in enumerate(trace.rounds, 1):
-        assert total(state) > budget
+        assert total(state) > trace.budget
         alone = attempt(manager, state, True, number)
         assert [_bare(edit) for edit in round.edits] == [_bare(edit) for edit in alone.edits]
         assert round.number == number
@@ -111,25 +117,25 @@ def _bare(edit: Edit) -> Edit:
     return replace(edit, lost=0, tokens=None) if isinstance(edit, TruncateText) else replace(edit, tokens=None)
 
 
-@given(conversations(), managers(), BUDGETS)
+@given(conversations(), managers(), SHARES)
 def test_the_tokens_of_every_round_and_every_edit_equal_a_recount(
-    messages: Conversation, manager: Manager, budget: int
+    messages: Conversation, manager: Manager, share: int
 ) -> None:
-    trace = recover(messages, manager, budget, HEURISTIC)
+    trace = recover(messages, manager, part(messages, share), HEURISTIC)
     assert trace.tokens == (total(messages), *(total(round.messages) for round in trace.rounds))
     for before, edit, after in steps(trace):
         assert edit.tokens is not None
         assert edit.tokens.difference == total(after) - total(before)
 
 
-@given(conversations(), managers(), BUDGETS)
+@given(conversations(), managers(), SHARES)
 def test_the_outcome_is_fits_exactly_where_the_last_tokens_are_within_the_budget(
-    messages: Conversation, manager: Manager, budget: int
+    messages: Conversation, manager: Manager, share: int
 ) -> None:
-    trace = recover(messages, manager, budget, HEURISTIC)
-    assert (trace.outcome == "fits") == (total(trace.final) <= budget)
+    trace = recover(messages, manager, part(messages, share), HEURISTIC)
+    assert (trace.outcome == "fits") == (total(trace.final) <= trace.budget)
     assert (trace.outcome == "fits") == (trace.error is None)
-    assert all(tokens > budget for tokens in trace.tokens[:-1])
+    assert all(tokens > trace.budget for tokens in trace.tokens[:-1])
 
 
 @given(conversations(), managers())
@@ -164,20 +170,20 @@ def test_what_an_episode_knows_of_trim_points_is_what_a_fresh_look_finds(
 # Budgets
 
 
-@given(conversations(), managers(), BUDGETS, BUDGETS)
+@given(conversations(), managers(), SHARES, SHARES)
 def test_the_edits_of_a_larger_budget_are_the_first_ones_of_a_smaller_budget(
     messages: Conversation, manager: Manager, one: int, other: int
 ) -> None:
-    small, large = (recover(messages, manager, budget, HEURISTIC) for budget in sorted((one, other)))
+    small, large = (recover(messages, manager, part(messages, share), HEURISTIC) for share in sorted((one, other)))
     assert small.edits[: len(large.edits)] == large.edits
     assert small.tokens[: len(large.tokens)] == large.tokens
 
 
-@given(conversations(), managers(), BUDGETS, BUDGETS)
+@given(conversations(), managers(), SHARES, SHARES)
 def test_a_trace_under_a_larger_budget_is_what_recovering_under_it_gives(
     messages: Conversation, manager: Manager, one: int, other: int
 ) -> None:
-    small, large = sorted((one, other))
+    small, large = (part(messages, share) for share in sorted((one, other)))
     assert recover(messages, manager, small, HEURISTIC).under(large) == recover(messages, manager, large, HEURISTIC)
 
 
@@ -190,10 +196,10 @@ def test_a_trace_that_fits_knows_nothing_of_a_smaller_budget(messages: Conversat
         trace.under(smallest - 1)
 
 
-@given(conversations(), managers(), BUDGETS)
-def test_the_forecast_is_what_running_shows(messages: Conversation, manager: Manager, budget: int) -> None:
-    foretold = forecast(messages, manager, budget, HEURISTIC)
-    trace = recover(messages, manager, budget, HEURISTIC)
+@given(conversations(), managers(), SHARES)
+def test_the_forecast_is_what_running_shows(messages: Conversation, manager: Manager, share: int) -> None:
+    foretold = forecast(messages, manager, part(messages, share), HEURISTIC)
+    trace = recover(messages, manager, part(messages, share), HEURISTIC)
     assert foretold.refused_calls == (trace.refused_calls if trace.outcome == "fits" else None)
     if trace.outcome != "fits":
         assert foretold.smallest == min(trace.tokens)
@@ -364,7 +370,7 @@ def test_a_careful_trim_point_shown_for_a_budget_is_one_whose_remainder_fits(
     messages: Conversation, manager: SlidingWindow, share: int
 ) -> None:
     assume(manager.window_size > 0)
-    budget = total(messages) * share // 100
+    budget = part(messages, share)
     manager = replace(manager, should_truncate_results=False, budget=budget, counter=HEURISTIC, pin_first=None)
     shown = [point.index for point in manager.trim_points(messages) if point.kind]
     if shown:
