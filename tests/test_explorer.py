@@ -19,6 +19,7 @@ from ctxlab.explorers.summary import PATIENCE, Progress
 from ctxlab.messages import Conversation
 from ctxlab.samples import sample_sessions
 from ctxlab.sessions import Session
+from ctxlab.truncation import Truncation
 from tests.builders import assistant, pinned, review, tool_chain, user
 
 BUDGET = 150
@@ -124,7 +125,7 @@ def test_the_careful_policy_has_its_own_parameters() -> None:
     explorer.policy_bar.kind.value = "careful"
     assert explorer.policy_bar.aims.layout.display is None
     assert explorer.policy_bar.release.layout.display == "none"
-    assert explorer.findings.run.manager.is_careful
+    assert explorer.findings.policy_name == "The careful policy"
 
 
 def test_a_careful_policy_that_aims_cuts_where_the_remainder_fits() -> None:
@@ -136,6 +137,64 @@ def test_a_careful_policy_that_aims_cuts_where_the_remainder_fits() -> None:
     explorer.budget_bar.number.value = 500
     assert explorer.findings.trace.outcome == "fits"
     assert explorer.findings.trace.tokens[-1] <= 500
+
+
+# ---- summarizing
+
+
+def summarizing(**options: Any) -> Explorer:
+    messages = (user("Go."), *tool_chain(20, "x" * 900), assistant("ok"), user("more"), assistant("yes"))
+    return on(messages, **{"policy": "summarizing", "budget": 1500, **options})
+
+
+def test_a_summary_is_shown_as_a_stand_in_for_which_no_model_was_asked() -> None:
+    explorer = summarizing()
+    assert "Summarizing as of Strands 1.62.0 puts a stand-in summary (no model was asked)" in said(explorer)
+    cut = explorer.findings.moment.cut
+    assert cut is not None
+    assert f"up to message {cut.index}" in said(explorer)
+    assert "stand-in summary" in explorer.timeline.canvas.now["cut_label"]
+    assert (explorer.timeline.canvas.now["cut"], explorer.timeline.canvas.now["start"]) == (cut.index, -1)
+    explorer.player.start.click()
+    explorer.player.step.click()
+    assert "no model was asked" in step_said(explorer)
+
+
+def test_the_places_to_split_are_those_at_which_summarizing_may_split() -> None:
+    explorer = summarizing()
+    accepted = [point.index for point in explorer.findings.run.points if point.kind]
+    for cut in explorer.findings.history.cuts:
+        assert cut.index in accepted
+    assert {row[5] for row in explorer.tabs[0].widget.rows} == {"● any role", "× refused"}
+
+
+def test_the_fallback_truncates_by_the_rule_that_is_chosen() -> None:
+    explorer = on((user("x" * 9000), assistant("ok")), policy="summarizing", budget=500)
+    assert "Cannot summarize: insufficient messages" in said(explorer)
+    explorer.policy_bar.fallback.value = "proportional"
+    assert "proportional fallback shortens 2 texts" in said(explorer)
+    explorer.policy_bar.chars.value = 400
+    assert getattr(explorer.findings.run.manager, "truncation", None) == Truncation(400, "proportional")
+    explorer.policy_bar.fallback.value = "none"
+    assert explorer.policy_bar.chars.disabled
+    assert "gets stuck" in said(explorer)
+
+
+def test_leaving_summarizing_leaves_the_release_that_only_it_knows() -> None:
+    explorer = summarizing()
+    explorer.policy_bar.release.value = "1.63.0"
+    assert explorer.findings.run.manager.release == "1.63.0"
+    explorer.policy_bar.kind.value = "release"
+    assert error(explorer) == ""
+    assert explorer.state.policy.release == "1.62.0"
+
+
+def test_a_policy_shows_its_own_parameters_only() -> None:
+    bar = summarizing().policy_bar
+    assert {control.layout.display for control in (bar.ratio, bar.recent, bar.fallback, bar.release)} == {None}
+    assert {control.layout.display for control in (bar.window, bar.truncate, bar.aims)} == {"none"}
+    bar.kind.value = "careful"
+    assert {control.layout.display for control in (bar.ratio, bar.recent, bar.fallback, bar.release)} == {"none"}
 
 
 # ---- playing

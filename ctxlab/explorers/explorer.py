@@ -22,7 +22,7 @@ from ctxlab.explorers.player import Player
 from ctxlab.explorers.policy_bar import PolicyBar
 from ctxlab.explorers.session_bar import SessionBar
 from ctxlab.explorers.sight import Sight
-from ctxlab.explorers.state import Policy, State, Store
+from ctxlab.explorers.state import Fallback, Policy, State, Store
 from ctxlab.explorers.summary import Errors, Progress, Summary
 from ctxlab.explorers.timeline_view import TimelineView
 from ctxlab.explorers.view import View, set_value
@@ -36,7 +36,8 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
     """Explore a session: a Session, a path, or None for the first sample.
 
     The keywords choose what is shown first; everything can be changed on the screen. ``budget`` is in tokens (default:
-    half of what the session costs), ``policy`` is "release" or "careful". Raises what loading the session raises.
+    half of what the session costs), ``policy`` is "release", "careful" or "summarizing". Raises what loading
+    the session raises.
     """
 
     def __init__(
@@ -50,6 +51,10 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         window_size: int = 40,
         should_truncate_results: bool = True,
         pin_first: int | None = None,
+        summary_ratio: float = 0.3,
+        preserve_recent_messages: int = 10,
+        fallback: Fallback = "release",
+        preserve_chars: int = 2000,
     ) -> None:
         self.library = Library()
         self.progress, self.errors = Progress(), Errors()
@@ -57,7 +62,10 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         opening.begin()
         self.finder = Finder(self.library, opening.report)
         source = self._source(session)
-        chosen = Policy(policy, release, window_size, should_truncate_results, pin_first or 0)
+        chosen = Policy(
+            policy, release, window_size, should_truncate_results, pin_first or 0, False, summary_ratio,
+            preserve_recent_messages, fallback, preserve_chars,
+        )  # fmt: skip
         state = self._opened(source, State(source, "", 0, counter, chosen))
         self.store = Store(state if budget is None else replace(state, budget=budget))
         self.findings: Findings = self.finder(self.store.state)

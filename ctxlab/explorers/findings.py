@@ -22,8 +22,9 @@ from ctxlab.recovery import recover
 from ctxlab.reduction import Trace
 from ctxlab.sessions import Session
 from ctxlab.sliding_window import SlidingWindow
+from ctxlab.summarizing import Summarizing
 from ctxlab.tokens import Ledger, TokenCounter, ledger
-from ctxlab.trimming import TrimPoint, trim_points
+from ctxlab.trimming import TrimPoint, split_rejection, trim_points
 from ctxlab.vocabularies import counter
 
 Value = TypeVar("Value")
@@ -39,7 +40,7 @@ KEPT = 12
 class Run:
     """A policy played to its very end (or, where it aims at a budget, to that budget), and its history."""
 
-    manager: SlidingWindow
+    manager: SlidingWindow | Summarizing
     trace: Trace = field(repr=False)
     history: History = field(repr=False)
     points: tuple[TrimPoint, ...] = field(repr=False)
@@ -85,8 +86,7 @@ class Findings:
     @property
     def policy_name(self) -> str:
         """The policy as a sentence begins with it."""
-        manager = self.run.manager
-        return "The careful policy" if manager.is_careful else manager.name
+        return policy_name(self.run.manager)
 
     @property
     def stop(self) -> int:
@@ -118,8 +118,10 @@ class Findings:
         edit = min(stop, self.last_edit)
         return Moment(self.subject, self.state.budget, edit, self._search_start(edit, stop > edit), focus)
 
-    def _search_start(self, edit: int, failed: bool) -> int:
+    def _search_start(self, edit: int, failed: bool) -> int | None:
         """Return where the search of the last cut started, or where one would start now, in the timeline's count."""
+        if isinstance(self.run.manager, Summarizing):
+            return None
         cut = self.history.cut(edit)
         if cut is not None and not failed:
             return cut.start
@@ -165,11 +167,7 @@ class Finder:
             messages, manager, aim, counting,
             progress=lambda saved, of: self.progress(f"Playing {manager.name}", saved, of),
         )  # fmt: skip
-        if manager.is_careful:
-            points = careful.trim_points(messages, 0, manager.budget, counting)
-        else:
-            points = trim_points(messages, 0, manager.rules.trim)
-        return Run(manager, trace, history(trace, bill), points, trace.notes)
+        return Run(manager, trace, history(trace, bill), _points(messages, manager, counting), trace.notes)
 
     def _once(self, key: Hashable, find: Callable[[], Value]) -> Value:
         if key not in self._kept:
@@ -178,6 +176,27 @@ class Finder:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(key)
         return self._kept[key]  # type: ignore[return-value]  # a key is only ever used with one kind of value
+
+
+def policy_name(manager: SlidingWindow | Summarizing) -> str:
+    """Return a policy as a sentence begins with it."""
+    if isinstance(manager, SlidingWindow):
+        return "The careful policy" if manager.is_careful else manager.name
+    rule = manager.truncation.rule if manager.truncation else None
+    said = "" if rule == manager.rules.fallback else f", {rule or 'no'} fallback"
+    return f"Summarizing as of Strands {manager.release}{said}"
+
+
+def _points(
+    messages: Conversation, manager: SlidingWindow | Summarizing, counting: TokenCounter
+) -> tuple[TrimPoint, ...]:
+    """Return the policy's verdict on every index wherever its search starts; a split looks at no role."""
+    if isinstance(manager, Summarizing):
+        reasons = (split_rejection(messages, index) for index in range(len(messages)))
+        return tuple(TrimPoint(at, None if reason else "any", reason) for at, reason in enumerate(reasons))
+    if manager.is_careful:
+        return careful.trim_points(messages, 0, manager.budget, counting)
+    return trim_points(messages, 0, manager.rules.trim)
 
 
 def _span(span: tuple[int, int] | None, count: int) -> tuple[int, int]:

@@ -9,17 +9,22 @@ from typing import Any, Literal
 
 from ctxlab.releases import NEWEST, behaviour
 from ctxlab.sliding_window import SlidingWindow
+from ctxlab.summarizing import LAST_KNOWN, Summarizing
 from ctxlab.tokens import TokenCounter
+from ctxlab.truncation import Rule, Truncation
 
-PolicyKind = Literal["release", "careful"]
+PolicyKind = Literal["release", "careful", "summarizing"]
+
+Fallback = Literal["release", "fixed", "proportional", "collapse", "none"]
+"""What summarizing does where messages are lacking: as the release does, a rule of truncation, or nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The choice of a policy: a release of the SDK or the careful one, and its parameters.
+    """The choice of a policy and its parameters: the sliding window of a release, the careful one, or summarizing.
 
     ``aims`` makes the careful one cut right down to the budget. ``pin_first`` is kept, and not used, where the release
-    knows no pins.
+    knows no pins; so are the parameters of the policies that are not chosen.
     """
 
     kind: PolicyKind = "release"
@@ -28,15 +33,31 @@ class Policy:
     should_truncate_results: bool = True
     pin_first: int = 0
     aims: bool = False
+    summary_ratio: float = 0.3
+    preserve_recent_messages: int = 10
+    fallback: Fallback = "release"
+    preserve_chars: int = 2000
 
     @property
     def has_pins(self) -> bool:
         """Whether the policy knows pinned messages."""
-        return self.kind == "careful" or behaviour(self.release).pins
+        return self.kind == "careful" or behaviour(self.release, LAST_KNOWN).pins
 
-    def manager(self, budget: int, counter: TokenCounter) -> SlidingWindow:
+    @property
+    def rule(self) -> Rule | None:
+        """The rule of the fallback of summarizing that comes of the choice, None for no fallback."""
+        if self.fallback == "release":
+            return behaviour(self.release, LAST_KNOWN).fallback
+        return None if self.fallback == "none" else self.fallback
+
+    def manager(self, budget: int, counter: TokenCounter) -> SlidingWindow | Summarizing:
         """Return the manager that was chosen; ValueError where its parameters make none."""
         pins = self.pin_first if self.has_pins and self.pin_first else None
+        if self.kind == "summarizing":
+            truncation = Truncation(self.preserve_chars, self.rule) if self.rule else None
+            return Summarizing(
+                self.summary_ratio, self.preserve_recent_messages, pins, truncation, release=self.release
+            )
         if self.kind == "careful":
             aim = budget if self.aims else None
             return SlidingWindow.careful(self.window_size, self.should_truncate_results, pins, aim, counter)

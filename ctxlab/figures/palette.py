@@ -46,7 +46,7 @@ class Mark:
 MARKS: dict[TrimKind | None, Mark] = {
     "user": Mark("triangle-up", "▲", "#4477AA", "plain user message"),
     "tool_pair": Mark("diamond", "◆", "#E69F00", "tool pair"),
-    "any": Mark("circle", "●", "#66CCEE", "any role (up to 1.34.1)"),
+    "any": Mark("circle", "●", "#66CCEE", "any role"),
     None: Mark("x-thin", "×", "#777777", "refused"),
 }
 """Verdicts in the order in which one wins over another where a mark stands for several messages."""

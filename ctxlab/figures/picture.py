@@ -163,6 +163,8 @@ def _cut_label(moment: Moment) -> str:
     if cut is None:
         return ""
     gone = len(moment.gone) - moment.staying
+    if cut.kind == "summary":
+        return f"up to {cut.index:,}: {plural(gone, 'message')} in a stand-in summary"
     return f"cut at {cut.index:,}: {plural(gone, 'message')} and {moment.gone_tokens:,} tokens go"
 
 

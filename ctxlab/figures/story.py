@@ -69,7 +69,8 @@ def _deeds(moment: Moment) -> Iterator[str]:
     if done["replace result"]:
         yield f"throws {plural(done['replace result'], 'tool result')} away"
     if done["summarize"]:
-        yield f"summarizes {plural(done['summarize'], 'time')}"
+        times = f", {plural(done['summarize'], 'time')}" if done["summarize"] > 1 else ""
+        yield f"puts a stand-in summary (no model was asked) in place of the oldest messages{times}"
     if done["cut"]:
         yield "cuts" if done["cut"] == 1 else f"cuts {done['cut']:,} times"
 
@@ -77,7 +78,8 @@ def _deeds(moment: Moment) -> Iterator[str]:
 def _reduced(trace: Trace, policy: str, moment: Moment) -> str:
     deeds = list(_deeds(moment)) or ["does nothing"]
     calls = plural(trace.refused_calls, "refused call")
-    stay = f"{plural(moment.staying, 'message')} and {moment.tokens:,} tokens stay"
+    summary = ", the summary" if moment.cut and moment.cut.kind == "summary" else ""
+    stay = f"{plural(moment.staying, 'message')}{summary} and {moment.tokens:,} tokens stay"
     return f"{policy} {_joined(deeds)}{_where(deeds, moment)}: {stay}, after {calls}."
 
 
@@ -89,6 +91,8 @@ def _where(deeds: list[str], moment: Moment) -> str:
     cut = moment.cut
     if cut is None:
         return ""
+    if cut.kind == "summary":
+        return f", up to message {cut.index:,}"
     return f"{', last at' if deeds[-1].endswith('times') else ' at'} message {cut.index:,}"
 
 

@@ -73,6 +73,8 @@ def reason(moment: Moment, index: int) -> str:
 
 def _taken(moment: Moment, start: int) -> str:
     cut = moment.cut
+    if cut is not None and cut.kind == "summary":
+        return "taken: the first place at which the conversation may split, and what is before it is summarized"
     what = {"user": "the first plain user message", "tool_pair": "the first tool pair"}
     kind = what.get(cut.kind or "", "the first place that is accepted") if cut else ""
     return f"taken: {kind} at or after {start:,}, where the search started"
