@@ -1,0 +1,59 @@
+"""The tabs "Rounds" and "Tune": they follow the explorer's state, and what is chosen in them changes it."""
+
+import json
+
+from ctxlab.explorers import Explorer
+from ctxlab.explorers.animator import RoundsPlayer
+from ctxlab.explorers.rounds_tabs import RoundsTab, TuneTab
+from ctxlab.explorers.tuner import Tuner
+from ctxlab.samples import sample_sessions
+
+
+def explorer() -> Explorer:
+    return Explorer(sample_sessions()["mid-sized-results"], budget=30_000, window_size=4)
+
+
+def test_a_tile_that_is_chosen_puts_its_message_in_focus() -> None:
+    shown = explorer()
+    tab = RoundsTab(shown.store, shown.guarded)
+    tab.show(shown.findings)
+    (player,) = tab.widget.children
+    assert isinstance(player, RoundsPlayer)
+    player.message = 4
+    assert shown.state.focus == 4
+
+
+def test_another_budget_is_another_record_of_the_same_player() -> None:
+    shown = explorer()
+    tab = RoundsTab(shown.store, shown.guarded)
+    tab.show(shown.findings)
+    (player,) = tab.widget.children
+    shown.store.change(budget=20_000)
+    tab.show(shown.findings)
+    assert tab.widget.children == (player,)
+    assert json.loads(player.record)["budget"] == 20_000
+
+
+def test_the_tuner_and_the_explorer_share_a_budget() -> None:
+    shown = explorer()
+    tab = TuneTab(shown.store, shown.guarded)
+    tab.show(shown.findings)
+    (tuner,) = tab.widget.children
+    assert isinstance(tuner, Tuner)
+    assert tuner.budget == 30_000
+    tuner.budget = 25_000
+    assert shown.state.budget == 25_000
+    shown.store.change(budget=20_000)
+    tab.show(shown.findings)
+    assert (tab.widget.children, tuner.budget) == ((tuner,), 20_000)
+
+
+def test_another_session_is_another_tuner() -> None:
+    shown = explorer()
+    tab = TuneTab(shown.store, shown.guarded)
+    tab.show(shown.findings)
+    before = tab.widget.children
+    shown.show_session("sample:giant-block")
+    tab.show(shown.findings)
+    assert tab.widget.children != before
+    assert json.loads(tab.widget.children[0].record)["sessions"] == [shown.findings.session.name]
