@@ -35,6 +35,13 @@ def on(messages: Conversation, **options: Any) -> Explorer:
     return Explorer(Session.of(messages), **options)
 
 
+def tab(explorer: Explorer, name: str) -> Any:
+    """Open a tab."""
+    number = [one.name for one in explorer.tabs].index(name)
+    explorer.tab.selected_index = number
+    return explorer.tabs[number]
+
+
 def said(explorer: Explorer) -> str:
     """The sentence at the top."""
     return str(explorer.summary.story.value)
@@ -267,8 +274,7 @@ def test_a_click_on_the_picture_moves_every_view_to_that_message() -> None:
     assert explorer.sight.focus.value == 6
     assert explorer.tabs[0].widget.selected == 6
     assert "Message 6 · user · toolResult" in explorer.sight.said.value
-    explorer.tab.selected_index = 1
-    assert "answers message 5" in explorer.tabs[1].widget.value
+    assert "answers message 5" in tab(explorer, "Message").widget.value
 
 
 def test_a_row_of_the_table_moves_the_focus_too() -> None:
@@ -306,6 +312,56 @@ def test_a_drag_zooms_in_and_the_focus_takes_the_range_along() -> None:
     assert explorer.state.span == (241, 301)
     explorer.sight.all.click()
     assert explorer.timeline.canvas.picture["size"] == 5
+
+
+# ---- rounds and tuning follow, and lead
+
+TRUNCATES = (user("Go."), *tool_chain(4, "x" * 900), assistant("ok"))
+
+
+def test_the_rounds_are_at_the_step_and_the_message_of_the_explorer() -> None:
+    explorer = on(TRUNCATES, window_size=4, budget=100)
+    player = tab(explorer, "Rounds").player
+    assert player.position == explorer.findings.last_edit > 2
+    explorer.player.start.click()
+    explorer.player.step.click()
+    explorer.timeline.canvas.focus = 3
+    assert (player.position, player.message) == (1, 3)
+    player.position, player.message = 2, 5
+    assert (explorer.findings.stop, explorer.state.focus) == (2, 5)
+    assert explorer.timeline.canvas.now["focus"] == 5
+    player.position = explorer.findings.last_edit
+    assert explorer.state.stop is None
+    explorer.policy_bar.kind.value = "summarizing"
+    assert player.position == explorer.findings.last_edit
+    assert json.loads(player.record)["outcome"] == explorer.findings.trace.outcome
+
+
+def test_a_tile_out_of_sight_takes_the_range_along() -> None:
+    explorer = on(TRUNCATES, window_size=4, budget=100)
+    tab(explorer, "Rounds")
+    explorer.timeline.canvas.span = [0, 3]
+    tab(explorer, "Rounds").player.message = 6
+    assert explorer.state.span == (4, 7)
+
+
+def test_what_is_tuned_goes_into_the_policy_and_back() -> None:
+    explorer = on((user("x" * 9000), assistant("ok")), budget=500)
+    tune = tab(explorer, "Tune")
+    first = tune.tuner
+    assert first.budget == 500
+    first.budget = 700
+    assert explorer.state.budget == 700
+    first.preserve_chars = 300
+    tune.take.click()
+    policy = explorer.state.policy
+    assert (policy.kind, policy.fallback, policy.preserve_chars) == ("summarizing", "proportional", 300)
+    assert "shortens" in said(explorer)
+    explorer.policy_bar.chars.value = 700
+    assert tune.tuner.preserve_chars == 700
+    explorer.budget_bar.counter.value = "heuristic"
+    assert tune.tuner.counter.name == "heuristic"
+    assert error(explorer) == ""
 
 
 # ---- sessions
@@ -386,7 +442,7 @@ def test_recorded_sessions_can_be_explored_under_every_policy(shared: Path) -> N
             explorer.policy_bar.release.value = release
         explorer.policy_bar.kind.value = "careful"
         explorer.player.start.click()
-        explorer.tab.selected_index = 1
+        tab(explorer, "Message")
         assert error(explorer) == "", file.name
     assert explored >= 5
 
@@ -449,14 +505,14 @@ HOSTILE = "<img src=x onerror=alert(1)><script>x</script>[a](javascript:x)\x1b[3
 def every_value(explorer: Explorer) -> str:
     """All HTML that the explorer holds."""
     places = (explorer.summary.story, explorer.summary.notes, explorer.player.said, explorer.sight.said)
-    more = (explorer.sight.shown, explorer.timeline.legend, explorer.tabs[1].widget, explorer.errors.widget)
+    more = (explorer.sight.shown, explorer.timeline.legend, tab(explorer, "Message").widget, explorer.errors.widget)
     return "".join(place.value for place in (*places, *more))
 
 
 def test_hostile_session_text_is_inert_wherever_it_is_shown() -> None:
     messages = (user(HOSTILE), *tool_chain(2, HOSTILE), {"role": HOSTILE, "content": [{"text": HOSTILE}]})
     explorer = Explorer(Session.of(messages, HOSTILE))  # type: ignore[arg-type]  # a role that is none, on purpose
-    explorer.tab.selected_index = 1
+    tab(explorer, "Message")
     for index in range(len(messages)):
         explorer.sight.focus.value = index
         shown = every_value(explorer)

@@ -30,7 +30,8 @@ class RoundsPlayer(anywidget.AnyWidget):
     """Plays a trace that it is given: `show` puts another one in.
 
     ``position`` is the number of edits made, set by the player when it is still and settable; ``message`` is the index
-    of the message that a person chose, -1 for none, settable too. The dials stay away unless a subclass shows them.
+    of the message that a person chose, -1 for none, settable too. ``led``: another record is shown at ``position``,
+    not at the round that was shown. The dials stay away unless a subclass shows them.
     """
 
     _esm = script("rounds")
@@ -38,6 +39,7 @@ class RoundsPlayer(anywidget.AnyWidget):
     record = traitlets.Unicode("").tag(sync=True)
     position = traitlets.Int(0).tag(sync=True)
     message = traitlets.Int(-1).tag(sync=True)
+    led = traitlets.Bool(False).tag(sync=True)
     dials = traitlets.Bool(False).tag(sync=True)
     values = traitlets.List(traitlets.Int()).tag(sync=True)
     most = traitlets.Int(0).tag(sync=True)

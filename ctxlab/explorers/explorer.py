@@ -20,6 +20,7 @@ from ctxlab.explorers.message import MessageView
 from ctxlab.explorers.names import NAMES
 from ctxlab.explorers.player import Player
 from ctxlab.explorers.policy_bar import PolicyBar
+from ctxlab.explorers.rounds_tabs import RoundsTab, TuneTab
 from ctxlab.explorers.session_bar import SessionBar
 from ctxlab.explorers.sight import Sight
 from ctxlab.explorers.state import Fallback, Policy, State, Store
@@ -78,8 +79,8 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         self.policy_bar = PolicyBar(self.store, self.guarded)
         self.budget_bar = BudgetBar(self.store, self.guarded)
         self.summary, self.sight = Summary(), Sight(self.store, self.guarded)
-        matrix = MatrixView(self.store, self.guarded)
-        self.tabs: tuple[Any, ...] = (Why(self.store, self.guarded), MessageView(), matrix)
+        on = (self.store, self.guarded)
+        self.tabs: tuple[Any, ...] = (Why(*on), RoundsTab(*on), MessageView(), MatrixView(*on), TuneTab(*on))
         self.tab = ipywidgets.Tab([tab.widget for tab in self.tabs], titles=[tab.name for tab in self.tabs])
         self._views: tuple[View, ...] = (
             self.session_bar, self.policy_bar, self.budget_bar, self.summary, self.player, self.timeline, self.sight,

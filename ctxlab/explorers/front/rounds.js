@@ -889,8 +889,14 @@ export default {
     el.append(keepKeys(make("div", { class: "ctx" }, ...(knobs ? [knobs.el] : []), error)));
     turn();
     const player = renderRounds({ record: read(), el, on: { position: send("position"), message: send("message") } });
+    const led = () => {
+      if (!model.get("led")) return;
+      player.seek(model.get("position"));
+      if (model.get("message") >= 0) player.focusMessage(model.get("message"));
+    };
+    led();
     const heard = {
-      "change:record": () => player.setRecord(read()),
+      "change:record": () => { player.setRecord(read()); led(); },
       "change:position": () => player.seek(model.get("position")),
       "change:message": () => player.focusMessage(model.get("message")),
       ...Object.fromEntries(["rule", "preserve_chars", "budget", "values", "most", "error"].map((name) => [`change:${name}`, turn])),
