@@ -309,6 +309,17 @@ OVERLAPPING = """root => {
 }"""
 
 
+def test_keys_pressed_on_a_control_are_no_commands_of_the_notebook(page: Page, explorer: Locator) -> None:
+    cells = page.locator(".jp-Notebook .jp-Cell")
+    before = cells.count()
+    explorer.get_by_role("button", name="Start").focus()
+    page.keyboard.press("d")
+    page.keyboard.press("d")
+    page.keyboard.press("b")
+    explorer.get_by_role("button", name="Start").focus()
+    expect(cells).to_have_count(before)
+
+
 def test_every_control_has_a_name(explorer: Locator) -> None:
     assert explorer.evaluate(NAMELESS) == []
 

@@ -1,4 +1,4 @@
-// What ipywidgets leave out: names for screen readers, and Enter in the path. It shows nothing itself.
+// What ipywidgets leave out: names for screen readers, Enter in the path, and keys that stay here. It shows nothing.
 
 function render({ model, el }) {
   el.classList.add("ctxlab-hidden");
@@ -21,6 +21,10 @@ function render({ model, el }) {
   const enter = (event) => {
     if (event.key === "Enter" && event.target.closest(".ctxlab-path")) root.querySelector(".ctxlab-open")?.click();
   };
+  // JupyterLab takes single keys on any control of an output for commands of its own: "d d" would delete the cell.
+  const keep = (event) => {
+    if (!event.ctrlKey && !event.metaKey && !event.altKey && event.key !== "Escape") event.stopPropagation();
+  };
   const attach = () => {
     if (stopped) return;
     root = el.closest(".ctxlab");
@@ -28,6 +32,7 @@ function render({ model, el }) {
     changes.observe(root, { childList: true, subtree: true });
     // On the way down: a text field of ipywidgets lets no key up again.
     root.addEventListener("keydown", enter, true);
+    root.addEventListener("keydown", keep);
     soon();
   };
   requestAnimationFrame(attach);
@@ -37,6 +42,7 @@ function render({ model, el }) {
     cancelAnimationFrame(due);
     changes.disconnect();
     root?.removeEventListener("keydown", enter, true);
+    root?.removeEventListener("keydown", keep);
     model.off("change:names", soon);
   };
 }
