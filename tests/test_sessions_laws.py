@@ -12,19 +12,26 @@ from hypothesis import strategies as st
 
 from ctxlab.messages import KINDS, Conversation
 from ctxlab.sessions import Session, SessionFormatError, load
+from ctxlab.sessions.registry import OWN
 from tests.builders import review
 from tests.strategies import well_formed_conversations
 
-FORMATS = ("strands-session", "strands-snapshot", "converse", "messages", "jsonl")
+FORMATS = tuple(reader.name for reader in OWN)
 
 # Words that the readers look for, so that random structure gets past the detector.
 KEYS = st.sampled_from([
     *KINDS, "role", "content", "messages", "message", "metadata", "toolUseId", "name", "input", "type", "parts", "json",
     "redact_message", "message_id", "scope", "schema_version", "data", "modelId", "source", "bytes", "usage", "system",
     "inputTokens", "custom", "pinned", "__bytes_encoded__", "conversation_manager_state", "removed_message_count",
-    "summary_message", "agent_id", "__name__", "created_at", "status",
+    "summary_message", "agent_id", "__name__", "created_at", "status", "id", "parts", "kind", "tool_calls", "function",
+    "arguments", "call_id", "output", "payload", "timestamp", "uuid", "parentUuid", "isSidechain", "eval", "samples",
+    "attributes", "events", "attachments", "kwargs", "lc", "image", "url", "cache_control", "traj", "input",
 ])  # fmt: skip
-WORDS = st.sampled_from(["user", "assistant", "1.0"])
+WORDS = st.sampled_from([
+    "user", "assistant", "1.0", "tool", "system", "model", "text", "tool_use", "tool_result", "message",
+    "function_call", "function_call_output", "response_item", "compacted", "human", "ai", "thinking", "image",
+    "compact_boundary",
+])  # fmt: skip
 LEAVES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), WORDS)
 VALUES = st.recursive(
     LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS | st.text(max_size=3), inner, max_size=5)

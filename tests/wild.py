@@ -210,6 +210,13 @@ def zipped_folder() -> bytes:
     return packed.getvalue()
 
 
+def recording_lines() -> list[dict[str, Any]]:
+    said = [{"type": "message", "id": number, "message": each} for number, each in enumerate(CONVERSATION)]
+    call, end = {"type": "call", "live": [[0, 2]]}, {"type": "end", "live": [[0, 3]]}
+    head = {"type": "recording", "ctxlab": 1, "agent": "a", "manager": "SlidingWindowConversationManager"}
+    return [head, {"type": "turn"}, *said[:3], call, said[3], end]
+
+
 # By a name for people: the format that reads it, and the bytes of the file.
 FILES: dict[str, tuple[str, Callable[[], bytes]]] = {
     "session folder, zipped": ("strands-session", zipped_folder),
@@ -217,6 +224,7 @@ FILES: dict[str, tuple[str, Callable[[], bytes]]] = {
     "list of messages": ("messages", lambda: document(CONVERSATION)),
     "Converse request": ("converse", lambda: document({"modelId": "m", "messages": CONVERSATION})),
     "message a line": ("jsonl", lambda: lines(*CONVERSATION)),
+    "recording": ("recording", lambda: lines(*recording_lines())),
     "Anthropic request": ("anthropic", lambda: document({"model": "m", "messages": anthropic_messages()})),
     "Anthropic list": ("anthropic", lambda: document(anthropic_messages())),
     "Anthropic lines": ("anthropic", lambda: lines(*anthropic_messages())),

@@ -2,15 +2,17 @@
 
 import gc
 import os
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ctxlab.messages import block_kind
 from ctxlab.sessions.detection import detect
 from ctxlab.sessions.meter import Meter, Progress
 from ctxlab.sessions.reader import Reader, Reading
 from ctxlab.sessions.registry import readers
 from ctxlab.sessions.session import Claim, Note, Session, SessionFormatError, count, make_session
-from ctxlab.sessions.source import open_source
+from ctxlab.sessions.source import Source, open_source
 
 
 def load(path: "str | os.PathLike[str]", format: str | None = None, progress: Progress | None = None) -> Session:
@@ -40,7 +42,7 @@ def load(path: "str | os.PathLike[str]", format: str | None = None, progress: Pr
             source.close()
     if not any(view.messages for view in reading.views.values()):
         raise SessionFormatError(source.path, "", "there is no message in it", "Is it the right file?")
-    notes = (Note("read", source.path.name, _counts(reading, reader, claim)), *source.book.notes())
+    notes = (Note("read", source.path.name, _counts(source, reading, reader, claim)), *source.book.notes())
     meter.finish()
     return make_session(reading.name, reader.name, source.path, claim, reading.view, reading.views, notes)
 
@@ -57,12 +59,15 @@ def _few_collections() -> Iterator[None]:
             gc.enable()
 
 
-def _counts(reading: Reading, reader: Reader, claim: Claim) -> str:
+def _counts(source: Source, reading: Reading, reader: Reader, claim: Claim) -> str:
     messages = max((view.messages for view in reading.views.values()), key=len)
-    calls = sum("toolUse" in block for message in messages for block in message["content"])
-    results = sum("toolResult" in block for message in messages for block in message["content"])
+    kinds = Counter(block_kind(block) for message in messages for block in message["content"])
+    calls = count(kinds.pop("toolUse", 0), "tool call")
+    results = count(kinds.pop("toolResult", 0), "tool result")
+    others = "".join(f", {number:,} {kind}" for kind, number in sorted(kinds.items()))
+    lines = f" from {count(len(source.records), 'line')}" if source.records else ""
     sure = "" if claim.certainty == "certain" else f"; {claim.certainty}, not certain"
     return (
-        f"{count(len(messages), 'message')} with {count(calls, 'tool call')} and {count(results, 'tool result')}, "
+        f"{count(len(messages), 'message')} with {calls} and {results}{others}{lines}, "
         f"read as {reader.name} ({claim.rule}{sure})"
     )
