@@ -89,16 +89,21 @@ class Redacted:
     report: Report
 
 
-def redact(messages: Sequence[Message], names: Iterable[str] = ()) -> Redacted:
+def redact(messages: Sequence[Message], names: Iterable[str] = (), only: Sequence[int] | None = None) -> Redacted:
     """Return the conversation without keys, tokens, e-mail addresses, the users of home paths, and ``names``.
 
     The user of a home path goes wherever that name stands as a word, and so do ``names``, in any case. Texts keep their
-    lengths, equal ids stay equal and different ones different, and redacting once more changes nothing.
+    lengths, equal ids stay equal and different ones different, and redacting once more changes nothing. With ``only``
+    these messages alone are returned and told of, as they are in the whole.
     """
     start = tuple(messages)
     redactor = _Redactor(names, users(strings(start)))
     redactor.ids = redactor.distinct(_ids(start), "toolUseId")
-    changed = tuple(redactor.value(message, f"message {index}") for index, message in enumerate(start))
+    kept = range(len(start)) if only is None else only
+    # Ids are told of where they stand.
+    redactor.counts.clear()
+    redactor.places.clear()
+    changed = tuple(redactor.value(start[index], f"message {index}") for index in kept)
     return Redacted(cast(Conversation, changed), redactor.report())
 
 
@@ -186,6 +191,7 @@ class _Redactor:
         if not isinstance(part, str):
             return self.value(part, f"{place}, {key}" if key in _VOCABULARY and key != "content" else place)
         if key == "toolUseId" and part in self.ids:
+            self.text(part, place)  # told of here, and made distinct once for all
             return self.ids[part]
         if part in _FIXED.get(str(key), ()):
             return part

@@ -1,0 +1,302 @@
+"""Take something away from a session: a failing test, the session reduced to what matters, the trace, its table.
+
+Exit code 0: written, and proven where that was to be done; 1: nothing goes wrong, or the proof fails; 2: bad input, or
+the file is there already.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from ctxlab.releases import NEWEST
+
+if TYPE_CHECKING:
+    from ctxlab.comparison import Policy
+    from ctxlab.expectations import Call
+    from ctxlab.sessions import Session
+    from ctxlab.takeaway import Artifact
+
+SECONDS = 60
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `ctxlab take`."""
+    from ctxlab.expectations import EXPECTATIONS
+
+    parser.add_argument("file", type=Path, metavar="FILE", help="a session: a file, or a folder of the SDK")
+    parser.add_argument(
+        "--what",
+        choices=("test", "session", "trace", "table"),
+        default="test",
+        help="test: a pytest file that fails on the wrong release and passes on the right one; session: Strands JSON, "
+        "reduced where --wrong is given; trace: JSON; table: CSV (default: %(default)s)",
+    )
+    parser.add_argument("-o", "--output", type=Path, metavar="OUT", help="file or folder to write to; - prints it")
+    parser.add_argument("--force", action="store_true", help="overwrite the file if it is there already")
+    parser.add_argument("--format", help="read the file as this format instead of finding out")
+    parser.add_argument("--view", help="which view of the session to take from")
+
+    fault = parser.add_argument_group("what goes wrong")
+    fault.add_argument("--wrong", metavar="RELEASE", help="the release that is wrong, such as 1.35.0")
+    fault.add_argument(
+        "--right",
+        metavar="RELEASE",
+        help="the release that is right; or 'careful' (ctxlab's own), 'proportional' (#5791)",
+    )
+    fault.add_argument("--call", choices=("overflow", "routine"), help="when it goes wrong (default: both are tried)")
+    fault.add_argument(
+        "--expect", choices=tuple(EXPECTATIONS), metavar="WHAT", help=f"what is broken: {', '.join(EXPECTATIONS)}"
+    )
+
+    policy = parser.add_argument_group("policy")
+    policy.add_argument("--policy", choices=("window", "summarizing"), default="window", help="default: %(default)s")
+    policy.add_argument(
+        "--as-of", metavar="RELEASE", help=f"release for trace and table (default: --wrong, or {NEWEST})"
+    )
+    policy.add_argument("--window-size", type=int, default=40, metavar="N", help="messages kept (default: %(default)s)")
+    policy.add_argument("--no-truncate", action="store_true", help="leave tool results alone")
+    policy.add_argument("--pin-first", type=int, metavar="N", help="pin the first N messages (from 1.43.0)")
+    policy.add_argument(
+        "--budget", type=_tokens, metavar="N", help="the token budget (trace and table: default half of the session's)"
+    )
+    policy.add_argument("--counter", default="cl100k_base", help="how to count tokens (default: %(default)s)")
+
+    words = parser.add_argument_group("words")
+    words.add_argument("--keep-text", action="store_true", help="keep the words of the session instead of filler")
+    words.add_argument(
+        "--redact",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="replace keys, tokens, e-mail addresses, users in home paths and --name (default: yes)",
+    )
+    words.add_argument("--name", action="append", default=[], metavar="NAME", help="redact this name too; repeatable")
+
+    proof = parser.add_argument_group("proof")
+    proof.add_argument(
+        "--prove",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="run the test on both releases, fetching them with pip; --no-prove does not run it "
+        "(default: on what is installed or was fetched before)",
+    )
+    proof.add_argument("--seconds", type=float, default=SECONDS, help="time for reducing (default: %(default)s)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Load, make, prove, write, and return the exit code."""
+    import ctxlab
+    from ctxlab.takeaway import NoFault, proven
+
+    say = Progress()
+    try:
+        session = ctxlab.load(args.file, format=args.format)
+        session = session.with_view(args.view) if args.view else session
+        if args.output is not None and not args.force:
+            _refuse_to_overwrite(args.output)  # before any work is done
+        artifact = _made(session, args, say)
+        target = _target(args.output, artifact.name)
+        if not args.force:
+            _refuse_to_overwrite(target)
+    except NoFault as answer:
+        say.done()
+        return _failed(answer, 1)
+    except (ValueError, OSError, LookupError) as error:
+        say.done()
+        return _failed(error, 2)
+    if args.what == "test" and args.prove is not False:
+        artifact = proven(artifact, bool(args.prove), say.step)
+    say.done()
+    try:
+        _write(artifact, target, args.force)
+    except OSError as error:
+        return _failed(error, 2)
+    holds = _tell(artifact, target, args)
+    return 0 if holds else 1
+
+
+class Progress:
+    """Says on standard error what is being done, from the first second on; rarely where that is no terminal."""
+
+    def __init__(self) -> None:
+        self.started = monotonic()
+        self.last = self.started
+        self.shown = False
+        self.terminal = sys.stderr.isatty()
+
+    def step(self, text: str) -> None:
+        """Show what is being done now."""
+        now = monotonic()
+        if now - self.started < 1 or now - self.last < (0.2 if self.terminal else 5):
+            return
+        self.last = now
+        self.shown = True
+        print(
+            f"\r\x1b[K{text}" if self.terminal else text, end="" if self.terminal else "\n", file=sys.stderr, flush=True
+        )
+
+    def done(self) -> None:
+        """Clear the line."""
+        if self.shown and self.terminal:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _made(session: "Session", args: argparse.Namespace, say: Progress) -> "Artifact":
+    import ctxlab
+    from ctxlab.takeaway import failing_test, reduced_session, trace_record, trace_table, whole_session
+
+    if args.what == "session" and args.wrong is None:
+        return whole_session(session, args.redact, args.name)
+    if args.what in ("trace", "table"):
+        policy = _policy(args, args.as_of or args.wrong or NEWEST)
+        counter = ctxlab.counter(args.counter)
+        budget = _budget(session, args)
+
+        def saved(tokens: int, of: int) -> None:
+            say.step(f"reducing: {tokens:,} of {of:,} tokens saved")
+
+        trace = ctxlab.recover(session.messages, policy, budget, counter, progress=saved)
+        if args.what == "table":
+            return trace_table(trace)
+        return trace_record(trace, policy, session.name, args.redact, args.name)
+    if args.wrong is None:
+        raise ValueError(
+            "say which release is wrong, such as --wrong 1.35.0, and which is right, such as --right 1.37.0"
+        )
+    wrong = _policy(args, args.wrong)
+    right = _policy(args, args.right) if args.right else None
+    call, max_calls = _calls(session, wrong, args)
+    make = failing_test if args.what == "test" else reduced_session
+    return make(
+        session,
+        wrong,
+        right,
+        call=call,
+        expectation=args.expect,
+        max_calls=max_calls,
+        keep_text=args.keep_text,
+        redacted=args.redact,
+        names=args.name,
+        progress=_until(args.seconds, say),
+    )
+
+
+def _policy(args: argparse.Namespace, release: str) -> "Policy":
+    from ctxlab.sliding_window import SlidingWindow
+    from ctxlab.summarizing import Summarizing
+
+    if args.policy == "summarizing":
+        if release == "proportional":
+            return Summarizing(pin_first=args.pin_first)
+        return Summarizing.as_of(release, pin_first=args.pin_first)
+    if release == "careful":
+        return SlidingWindow.careful(args.window_size, not args.no_truncate, args.pin_first)
+    return SlidingWindow.as_of(release, args.window_size, not args.no_truncate, pin_first=args.pin_first)
+
+
+def _tokens(text: str) -> int:
+    tokens = int(text.replace(",", "").replace("_", ""))
+    if tokens < 0:
+        raise argparse.ArgumentTypeError(f"a budget is a number of tokens, got {text!r}")
+    return tokens
+
+
+def _budget(session: "Session", args: argparse.Namespace) -> int:
+    import ctxlab
+
+    if args.budget is not None:
+        return int(args.budget)
+    return ctxlab.ledger(session.messages, ctxlab.counter(args.counter)).total // 2
+
+
+def _calls(session: "Session", wrong: "Policy", args: argparse.Namespace) -> tuple["Call | None", int]:
+    """Return when it may go wrong, and after how many calls: under a budget as many as are refused."""
+    import ctxlab
+    from ctxlab.faults import MAX_CALLS
+    from ctxlab.takeaway import NoFault
+
+    if args.budget is None:
+        return args.call, MAX_CALLS
+    trace = ctxlab.recover(session.messages, wrong, args.budget, ctxlab.counter(args.counter), MAX_CALLS)
+    if trace.refused_calls:
+        return args.call, trace.refused_calls
+    if args.call == "overflow":
+        raise NoFault(f"the session fits {args.budget:,} tokens, so that no call is refused. Try a smaller --budget.")
+    return "routine", 1
+
+
+def _until(seconds: float, say: Progress) -> Callable[[int, int, int], None]:
+    from ctxlab.takeaway import Enough
+
+    end = monotonic() + seconds
+
+    def progress(tries: int, messages: int, characters: int) -> None:
+        if monotonic() > end:
+            raise Enough
+        say.step(f"reducing: {tries:,} tries, {messages:,} messages and {characters:,} characters left")
+
+    return progress
+
+
+def _target(output: Path | None, name: str) -> Path | None:
+    """Return the file to write to; None for standard output."""
+    if output is not None and str(output) == "-":
+        return None
+    if output is None or output.is_dir():
+        return (output or Path()) / name
+    return output
+
+
+def _refuse_to_overwrite(target: Path | None) -> None:
+    if target is not None and (target.exists() or target.is_symlink()) and not target.is_dir():
+        raise FileExistsError(f"{target} is there already; --force overwrites it, and -o names another file")
+
+
+def _write(artifact: "Artifact", target: Path | None, force: bool) -> None:
+    if target is None:
+        sys.stdout.write(artifact.text)
+    elif not force:
+        with target.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(artifact.text)
+    else:
+        # All or nothing: what was there is only gone once the new file is complete.
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(artifact.text)
+        Path(name).chmod(0o644)
+        Path(name).replace(target)
+
+
+def _tell(artifact: "Artifact", target: Path | None, args: argparse.Namespace) -> bool:
+    """Say what was written, what was replaced and what the proof shows; return whether that is as it should be."""
+    from ctxlab.escaping import one_line
+
+    out = sys.stderr if target is None else sys.stdout
+    lines = [] if target is None else [f"Wrote {one_line(str(target))}."]
+    lines += artifact.about
+    if artifact.redaction:
+        lines += [f"Redacted: {sentence}." for sentence in artifact.redaction.sentences]
+    elif not args.redact and args.what != "table" and (args.keep_text or args.what != "test"):
+        lines.append("Nothing was redacted: look through it before you pass it on.")
+    proof = artifact.proof
+    if proof is not None:
+        lines += [f"Proof: {sentence}." for sentence in proof.sentences]
+    for line in lines:
+        print(one_line(line), file=out)
+    if proof is None:
+        return True
+    if any(run.found != run.wanted for run in proof.runs):
+        return False
+    return proof.holds and not proof.missing if args.prove else True
+
+
+def _failed(error: Exception, code: int) -> int:
+    from ctxlab.escaping import one_line
+
+    said = error.args[0] if isinstance(error, LookupError) and error.args else error
+    print(f"ctxlab take: {one_line(str(said))}", file=sys.stderr)
+    return code
