@@ -56,13 +56,13 @@ def working_copy(folder: Path) -> WorkingCopy:
 
 
 def _files() -> list[tuple[Path, Path]]:
-    """Every file that belongs in a working copy, with its place in it: no hidden file, no recording script."""
+    """Every file that belongs in a working copy, with its place in it: nothing hidden, no script, no README picture."""
     found = []
     for name in _FOLDERS:
         folder = _original(name)
         for file in sorted(folder.rglob("*")):
             place = file.relative_to(folder)
-            internal = any(part.startswith((".", "__")) for part in place.parts) or file.suffix == ".py"
+            internal = any(part.startswith((".", "__")) for part in place.parts) or file.suffix in (".py", ".png")
             if file.is_file() and not internal:
                 found.append((file, Path(name) / place))
     return found
