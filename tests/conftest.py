@@ -1,7 +1,7 @@
 """What every test may ask for. A test that lacks something from outside skips with a reason, but fails under CI."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -27,6 +27,16 @@ def need(condition: object, reason: str) -> None:
         if os.environ.get("CI"):
             pytest.fail(f"under CI this must not be missing: {reason}", pytrace=False)
         pytest.skip(reason)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Let no test skip under CI, however it asks for that: what is missing there must be installed there."""
+    report = yield
+    if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("CI"):
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} skipped, and under CI nothing may: {report.longrepr}"
+    return report
 
 
 @pytest.fixture(scope="session")

@@ -29,10 +29,7 @@ def unpacked(version: str) -> Path:
             whole = Path(scratch) / "whole"
             with zipfile.ZipFile(wheel) as archive:
                 archive.extractall(whole)
-            # Renamed only when complete, so that a run that was stopped leaves nothing half unpacked.
-            if folder.exists():
-                shutil.rmtree(folder)
-            whole.rename(folder)
+            _settle(whole, folder, "strands/__init__.py")
     return folder
 
 
@@ -48,10 +45,22 @@ def source(version: str) -> Path:
             archive = _download(version, Path(scratch), "--no-binary", ".tar.gz")
             with tarfile.open(archive) as packed:
                 packed.extractall(Path(scratch) / "whole", filter="data")
-            if folder.exists():
-                shutil.rmtree(folder)
-            next((Path(scratch) / "whole").iterdir()).rename(folder)
+            _settle(next((Path(scratch) / "whole").iterdir()), folder, "tests")
     return folder
+
+
+def _settle(whole: Path, folder: Path, sign: str) -> None:
+    """Move what is complete into its place, so that a run that was stopped leaves nothing half unpacked there.
+
+    Another run may have been faster: what it put there, by the ``sign``, may be in use and stays.
+    """
+    if folder.exists() and not (folder / sign).exists():
+        shutil.rmtree(folder)
+    try:
+        whole.rename(folder)
+    except OSError:
+        if not (folder / sign).exists():
+            raise
 
 
 def _download(version: str, folder: Path, kind: str = "--only-binary", suffix: str = ".whl") -> Path:
