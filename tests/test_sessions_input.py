@@ -357,8 +357,8 @@ def test_a_request_says_that_its_system_prompt_and_tools_are_not_counted(tmp_pat
     request = {"modelId": "m", "system": [{"text": "be nice"}], "toolConfig": {"tools": []}, "messages": [HELLO]}
     session = load(written(tmp_path, stored(request)))
     assert session.format == "converse"
-    assert noted(session, "a system is there, but is no message")
-    assert noted(session, "a toolConfig is there, but is no message")
+    assert noted(session, "'system' is there, but is no message")
+    assert noted(session, "'toolConfig' is there, but is no message")
 
 
 def test_lines_in_the_envelope_of_another_tool_are_refused_whatever_is_inside(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from ctxlab.sessions.shape import conversation
 from ctxlab.sessions.source import Source
 
 _CONVERSE_KEYS = ("modelId", "toolConfig", "inferenceConfig", "guardrailConfig")
+_APART = ("system", "system_prompt", "instructions", "systemInstruction", "system_instruction", "toolConfig", "tools")
 _CHAT_REQUEST_KEYS = frozenset({"model", "max_tokens", "tools", "tool_choice", "temperature", "stream", "response"})
 
 
@@ -62,12 +63,12 @@ def _read_request(source: Source) -> Reading:
     return _reading(source, request["messages"], "the messages of the request")
 
 
-def note_what_is_not_counted(source: Source, request: dict[str, Any]) -> None:
+def note_what_is_not_counted(source: Source, request: Any) -> None:
     """Note a system prompt and tool schemas: they cost tokens in the model call, but are no messages."""
-    for key in ("system", "system_prompt", "toolConfig"):
-        if request.get(key):
-            text = f"a {key} is there, but is no message, and so is not shown or counted"
-            source.book.add("read", text, source.path.name)
+    for key in _APART:
+        if isinstance(request, dict) and request.get(key):
+            text = f"{key!r} is there, but is no message, and so is not shown or counted"
+            source.book.add("read", text, source.name)
 
 
 def _reading(source: Source, messages: list[Any], about: str) -> Reading:

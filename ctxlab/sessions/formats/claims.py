@@ -5,6 +5,7 @@ from typing import Any
 
 from ctxlab.messages import Conversation
 from ctxlab.sessions.evidence import Signs
+from ctxlab.sessions.messages_list import note_what_is_not_counted
 from ctxlab.sessions.notebook import NoteBook
 from ctxlab.sessions.reader import Reading
 from ctxlab.sessions.session import Claim, View, count
@@ -15,7 +16,6 @@ MAX_VIEWS = 100
 """Conversations of one file that become views: a person chooses among them in a list."""
 
 _REQUEST = ("model", "max_tokens", "temperature", "stream", "tools", "tool_choice", "response")
-_APART = ("system", "instructions", "systemInstruction", "system_instruction", "tools")
 
 Placed = Sequence[tuple[str, Any]]
 
@@ -66,7 +66,7 @@ def with_response(
     about: str,
 ) -> Reading:
     """Return the messages of a request, and a second view with the response that the file keeps beside it."""
-    note_what_is_apart(source)
+    note_what_is_not_counted(source, source.document)
     _, messages = built(items, add, source.book)
     views = conversation_views(messages, about)
     if response:
@@ -81,14 +81,6 @@ def with_response(
             longer = turns.conversation()
         views["with the response"] = View(longer, f"{about} and the response ({count(len(longer), 'message')})")
     return Reading(source.name, views, "messages")
-
-
-def note_what_is_apart(source: Source) -> None:
-    """Note a system prompt and tool schemas beside the messages: they cost tokens in the call, but are no messages."""
-    for key in _APART:
-        if isinstance(source.document, dict) and source.document.get(key):
-            text = f"{key} is there, but is no message, and so is not shown or counted"
-            source.book.add("read", text, source.name)
 
 
 def several(source: Source, conversations: Sequence[tuple[str, Conversation]], about: str) -> Reading:

@@ -17,7 +17,8 @@ from ctxlab.sessions.turns import Turns
 
 _ENVELOPE = ("uuid", "sessionId", "leafUuid", "parentUuid")
 _BOUNDARY = "compact_boundary"
-MAX_SIDECHAINS = 50
+MAX_SIDECHAINS = MAX_COMPACTIONS = 50
+"""Views of a kind: a person chooses among them in a list."""
 
 
 def _recognise(source: Source) -> Claim | None:
@@ -26,9 +27,8 @@ def _recognise(source: Source) -> Claim | None:
         line = record.value
         if isinstance(line, dict) and "payload" not in line and any(key in line for key in _ENVELOPE):
             seen += line.get("type") in ("user", "assistant") and isinstance(line.get("message"), dict)
-    return (
-        Claim("lines of type user and assistant with uuid or sessionId around a message", "certain") if seen else None
-    )
+    rule = "lines of type user and assistant with uuid or sessionId around a message"
+    return Claim(rule, "certain") if seen else None
 
 
 def _read(source: Source) -> Reading:
@@ -40,18 +40,16 @@ def _read(source: Source) -> Reading:
     chain = _chain(main)
     kept = [line for line in main if id(line) in chain]
     if len(kept) < len(main):
-        book.add(
-            "read", "lines of branches that were left behind, only in 'every branch'", f"{len(main) - len(kept)} lines"
-        )
-    windows = _windows(kept)
+        text = "lines of branches that were left behind, only in 'every branch'"
+        book.add("read", text, count(len(main) - len(kept), "line"))
+    windows = _windows(kept, book)
     views: dict[str, View] = {}
     if len(windows) > 1:
         views["live"] = _view(windows[-1], "what was live: since the last compaction", book)
         views["stored"] = _view(kept, "the whole main thread", NoteBook())
-        for number, window in enumerate(windows[:-1], 1):
-            views[f"before compaction {number}"] = _view(
-                window, f"what was live before compaction {number}", NoteBook()
-            )
+        for number, window in list(enumerate(windows[:-1], 1))[-MAX_COMPACTIONS:]:
+            name = f"before compaction {number}"
+            views[name] = _view(window, f"what was live {name}", NoteBook())
     else:
         views["main thread"] = _view(kept, "the main thread", book)
     if len(kept) < len(main):
@@ -127,14 +125,19 @@ def _answers_only(line: Record) -> bool:
     return all(isinstance(part, dict) and part.get("type") == "tool_result" for part in parts)
 
 
-def _windows(lines: Sequence[Record]) -> list[list[Record]]:
+def _windows(lines: Sequence[Record], book: NoteBook) -> list[list[Record]]:
     """Split at the boundaries; a boundary itself holds no message."""
     windows: list[list[Record]] = [[]]
     for line in lines:
         if line.value.get("subtype") == _BOUNDARY:
+            about = line.value.get("compactMetadata")
+            if isinstance(about, dict) and any(key.startswith("preserved") for key in about):
+                book.add("read", "messages that a compaction preserved are not put back behind it", line.where)
             windows.append([])
         else:
             windows[-1].append(line)
+    if len(windows) > MAX_COMPACTIONS:
+        book.add("skipped", f"compactions before the newest {MAX_COMPACTIONS} have no view", f"{len(windows) - 1} there")
     return [window for window in windows if window] or [[]]
 
 

@@ -50,8 +50,11 @@ def _read(source: Source) -> Reading:
         "live": live.view("what was live at the end: since the last compaction"),
         "stored": stored.view("all items that were stored"),
     }
-    for number, view in enumerate(before[:MAX_COMPACTIONS], 1):
+    for number, view in list(enumerate(before, 1))[-MAX_COMPACTIONS:]:
         views[f"before compaction {number}"] = view
+    if len(before) > MAX_COMPACTIONS:
+        text = f"compactions before the newest {MAX_COMPACTIONS} have no view"
+        source.book.add("skipped", text, f"{len(before)} there")
     return Reading(source.name, views, "live" if views["live"].messages else "stored")
 
 

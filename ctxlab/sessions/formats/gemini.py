@@ -5,7 +5,8 @@ from typing import Any
 from ctxlab.messages import Block
 from ctxlab.sessions.blocks import call_block, media_block, reasoning_block
 from ctxlab.sessions.evidence import signs
-from ctxlab.sessions.formats.claims import Placed, built, claim_signs, note_what_is_apart
+from ctxlab.sessions.formats.claims import Placed, built, claim_signs
+from ctxlab.sessions.messages_list import note_what_is_not_counted
 from ctxlab.sessions.notebook import NoteBook
 from ctxlab.sessions.reader import Reader, Reading
 from ctxlab.sessions.session import Claim
@@ -29,7 +30,7 @@ def _read(source: Source) -> Reading:
     contents = _contents(source)
     if not contents:
         raise source.refusal("a list of Gemini contents, or an object with 'contents'")
-    note_what_is_apart(source)
+    note_what_is_not_counted(source, source.document)
     _, messages = built(contents, _add, source.book)
     return Reading(source.name, conversation_views(messages, "the contents"), "messages")
 
