@@ -137,7 +137,8 @@ def _windows(lines: Sequence[Record], book: NoteBook) -> list[list[Record]]:
         else:
             windows[-1].append(line)
     if len(windows) > MAX_COMPACTIONS:
-        book.add("skipped", f"compactions before the newest {MAX_COMPACTIONS} have no view", f"{len(windows) - 1} there")
+        text = f"compactions before the newest {MAX_COMPACTIONS} have no view"
+        book.add("skipped", text, f"{len(windows) - 1} there")
     return [window for window in windows if window] or [[]]
 
 
