@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from ctxlab.edits import DropMessages, TruncateText, edit_kind
+from ctxlab.forecast import forecast
 from ctxlab.messages import Conversation, tool_use_ids
 from ctxlab.recovery import NO_PROGRESS, recover
 from ctxlab.reduction import ContextWindowOverflow, Round
@@ -118,6 +119,12 @@ def test_results_that_grow_are_counted_as_progress_by_a_release_and_never_cut_by
     assert max(careful.tokens) == careful.tokens[0]
 
 
+def test_the_smallest_size_that_is_foretold_may_be_the_one_before_a_result_grew() -> None:
+    messages = (user("q"), *tool_chain(1, "x" * 401))
+    foretold = forecast(messages, SlidingWindow.as_of("1.35.0", 40), 0, HEURISTIC)
+    assert (foretold.refused_calls, foretold.smallest) == (None, total(messages))
+
+
 def test_a_huge_newer_result_is_never_reached_by_a_release_and_is_cut_first_by_the_careful_policy() -> None:
     # #4341: the oldest result is small, so the released manager drops messages.
     messages = (
@@ -204,6 +211,12 @@ def test_a_crash_of_the_release_is_noted_once() -> None:
     trace = recover(messages, SlidingWindow.as_of("1.28.0", 40), 0, HEURISTIC)
     assert len(trace.notes) == 1
     assert "message 2" in trace.notes[0]
+
+
+@pytest.mark.parametrize(("ratio", "split"), [(-1.0, 1), (0.0, 1), (0.1, 1), (0.3, 3), (0.8, 8), (0.99, 8), (5.0, 8)])
+def test_the_share_that_is_summarized_stays_between_a_tenth_and_four_fifths(ratio: float, split: int) -> None:
+    messages = tuple((user, assistant)[at % 2](str(at)) for at in range(10))
+    assert Summarizing(ratio, 0).split_point(messages) == split
 
 
 def test_stuck_summarizing_speaks_the_words_of_the_sdk() -> None:
