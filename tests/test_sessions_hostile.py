@@ -16,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ctxlab.sessions import Session, SessionFormatError, archive, load
-from ctxlab.sessions.formats import inspect_log
+from ctxlab.sessions.formats import attachments
 from ctxlab.sessions.jsontext import JsonError, JsonReader
 from ctxlab.sessions.notebook import NoteBook
 from tests import mutations, wild
@@ -172,7 +172,7 @@ def test_members_packed_as_zstandard_are_read(tmp_path: Path) -> None:
 
 
 def test_attachments_that_bring_in_too_much_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inspect_log, "MAX_RESOLVED", 1_000_000)
+    monkeypatch.setattr(attachments, "MAX_RESOLVED", 1_000_000)
     raw = {"role": "user", "content": "attachment://aaaaaaaa " * 2000}
     sample = {"messages": [raw], "attachments": {"a" * 8: "x" * 999}}
     words = refusal(written(tmp_path, json.dumps({"eval": {}, "samples": [sample]})))

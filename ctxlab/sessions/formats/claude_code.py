@@ -5,10 +5,17 @@ turn. Lines that are no messages, and copies that a resumed session carries alon
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from ctxlab.messages import Conversation
 from ctxlab.sessions.blocks import blocks_of
+from ctxlab.sessions.formats.claude_lines import (
+    BOUNDARY,
+    MAX_COMPACTIONS,
+    live_chain,
+    sidechains,
+    turn_of,
+    windows_of,
+)
 from ctxlab.sessions.notebook import NoteBook
 from ctxlab.sessions.reader import Reader, Reading
 from ctxlab.sessions.session import Claim, View, count
@@ -16,9 +23,6 @@ from ctxlab.sessions.source import Record, Source
 from ctxlab.sessions.turns import Turns
 
 _ENVELOPE = ("uuid", "sessionId", "leafUuid", "parentUuid")
-_BOUNDARY = "compact_boundary"
-MAX_SIDECHAINS = MAX_COMPACTIONS = 50
-"""Views of a kind: a person chooses among them in a list."""
 
 
 def _recognise(source: Source) -> Claim | None:
@@ -37,12 +41,12 @@ def _read(source: Source) -> Reading:
     if not lines:
         raise source.refusal("lines of Claude Code, each a message in an envelope")
     main = [line for line in lines if line.value.get("isSidechain") is not True]
-    chain = _chain(main)
+    chain = live_chain(main)
     kept = [line for line in main if id(line) in chain]
     if len(kept) < len(main):
         text = "lines of branches that were left behind, only in 'every branch'"
         book.add("read", text, count(len(main) - len(kept), "line"))
-    windows = _windows(kept, book)
+    windows = windows_of(kept, book)
     views: dict[str, View] = {}
     if len(windows) > 1:
         views["live"] = _view(windows[-1], "what was live: since the last compaction", book)
@@ -54,7 +58,8 @@ def _read(source: Source) -> Reading:
         views["main thread"] = _view(kept, "the main thread", book)
     if len(kept) < len(main):
         views["every branch"] = _view(main, "all lines of the main thread, also of branches left behind", NoteBook())
-    views |= _sidechains(lines, book)
+    for number, thread in enumerate(sidechains(lines, book), 1):
+        views[f"sidechain {number}"] = _view(thread, f"the thread of subagent {number}", NoteBook())
     shown = next((name for name, view in views.items() if view.messages), next(iter(views)))
     return Reading(source.name, views, shown)
 
@@ -66,7 +71,7 @@ def _lines(records: Iterable[Record], book: NoteBook) -> list[Record]:
     for record in records:
         line = record.value
         kind = line.get("type") if isinstance(line, dict) else None
-        boundary = isinstance(line, dict) and line.get("subtype") == _BOUNDARY
+        boundary = isinstance(line, dict) and line.get("subtype") == BOUNDARY
         if not boundary and not (kind in ("user", "assistant") and isinstance(line.get("message"), dict)):
             named = f"of type {kind[:40]!r}" if isinstance(kind, str) else "without a type"
             book.add("skipped", f"a line {named}, which is no message", record.where)
@@ -81,67 +86,6 @@ def _lines(records: Iterable[Record], book: NoteBook) -> list[Record]:
     return found
 
 
-def _chain(lines: Sequence[Record]) -> set[int]:
-    """Return the ids of the line objects on the chain from the newest one, and of what belongs to its turns."""
-    by_uuid = {line.value.get("uuid"): line for line in lines if isinstance(line.value.get("uuid"), str)}
-    on: set[int] = set()
-    current: Record | None = next((line for line in reversed(lines) if isinstance(line.value.get("uuid"), str)), None)
-    if current is None:
-        return {id(line) for line in lines}
-    while current is not None and id(current) not in on:
-        on.add(id(current))
-        value = current.value
-        # A boundary has no parent, so that the old lines are not sent; what came before is its logical parent.
-        parent = value.get("parentUuid") or value.get("logicalParentUuid")
-        current = by_uuid.get(parent) if isinstance(parent, str) else None
-        if current is None and isinstance(parent, str):
-            # The chain leads out of the file: what stands before cannot be told apart, so it is all kept.
-            at = next(index for index, line in enumerate(lines) if line.value is value)
-            on |= {id(line) for line in lines[:at]}
-    # Answers to parallel calls hang on their own call, so the chain passes through one of them only.
-    turns = {key for line in lines if id(line) in on and (key := _turn(line)) is not None}
-    asked: set[str] = set()
-    for line in lines:
-        if _turn(line) in turns:
-            on.add(id(line))
-        uuid, parent = line.value.get("uuid"), line.value.get("parentUuid")
-        if id(line) in on and line.value.get("type") == "assistant" and isinstance(uuid, str):
-            asked.add(uuid)
-        elif id(line) not in on and isinstance(parent, str) and parent in asked and _answers_only(line):
-            on.add(id(line))
-    return on
-
-
-def _turn(line: Record) -> str | None:
-    message = line.value.get("message")
-    name = message.get("id") if isinstance(message, dict) and line.value.get("type") == "assistant" else None
-    return name if isinstance(name, str) else None
-
-
-def _answers_only(line: Record) -> bool:
-    message = line.value.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    parts = content if isinstance(content, list) else [None]
-    return all(isinstance(part, dict) and part.get("type") == "tool_result" for part in parts)
-
-
-def _windows(lines: Sequence[Record], book: NoteBook) -> list[list[Record]]:
-    """Split at the boundaries; a boundary itself holds no message."""
-    windows: list[list[Record]] = [[]]
-    for line in lines:
-        if line.value.get("subtype") == _BOUNDARY:
-            about = line.value.get("compactMetadata")
-            if isinstance(about, dict) and any(key.startswith("preserved") for key in about):
-                book.add("read", "messages that a compaction preserved are not put back behind it", line.where)
-            windows.append([])
-        else:
-            windows[-1].append(line)
-    if len(windows) > MAX_COMPACTIONS:
-        text = f"compactions before the newest {MAX_COMPACTIONS} have no view"
-        book.add("skipped", text, f"{len(windows) - 1} there")
-    return [window for window in windows if window] or [[]]
-
-
 def _view(lines: Sequence[Record], about: str, book: NoteBook) -> View:
     messages = _conversation(lines, book)
     return View(messages, f"{about} ({count(len(messages), 'message')} of {count(len(lines), 'line')})")
@@ -150,36 +94,13 @@ def _view(lines: Sequence[Record], about: str, book: NoteBook) -> View:
 def _conversation(lines: Sequence[Record], book: NoteBook) -> Conversation:
     turns = Turns(book)
     for line in lines:
-        if line.value.get("subtype") == _BOUNDARY:
+        if line.value.get("subtype") == BOUNDARY:
             continue
         message = line.value["message"]
         role = message.get("role", line.value.get("type"))
         blocks = blocks_of(message.get("content"), f"{line.where}.content", book)
-        turns.add(role, blocks, line.where, _turn(line), message.get("usage"), join=True)
+        turns.add(role, blocks, line.where, turn_of(line), message.get("usage"), join=True)
     return turns.conversation()
-
-
-def _sidechains(lines: Sequence[Record], book: NoteBook) -> dict[str, View]:
-    """Return each subagent's thread as a view: lines are joined by their agent id, or by their parents."""
-    threads: dict[Any, list[Record]] = {}
-    root: dict[str, Any] = {}
-    for line in lines:
-        value = line.value
-        if value.get("isSidechain") is not True:
-            continue
-        parent, uuid, agent = value.get("parentUuid"), value.get("uuid"), value.get("agentId")
-        key = agent if isinstance(agent, str) else root.get(parent) if isinstance(parent, str) else None
-        key = key if key is not None else uuid if isinstance(uuid, str) else line.where
-        if isinstance(uuid, str):
-            root[uuid] = key
-        threads.setdefault(key, []).append(line)
-    if len(threads) > MAX_SIDECHAINS:
-        book.add("skipped", f"sidechains beyond the first {MAX_SIDECHAINS}", f"{len(threads) - MAX_SIDECHAINS} of them")
-    chosen = list(threads.values())[:MAX_SIDECHAINS]
-    return {
-        f"sidechain {number}": _view(thread, f"the thread of subagent {number}", NoteBook())
-        for number, thread in enumerate(chosen, 1)
-    }
 
 
 CLAUDE_CODE = Reader("claude-code", "a Claude Code session (JSONL)", _recognise, _read)

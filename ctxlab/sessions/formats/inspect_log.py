@@ -3,12 +3,12 @@
 Each sample is a conversation in the manner of OpenAI chat. References are resolved once: what they bring in is text.
 """
 
-import re
 from typing import Any
 
 from ctxlab.messages import Conversation
 from ctxlab.sessions.archive import ArchivePath
 from ctxlab.sessions.disk import look
+from ctxlab.sessions.formats.attachments import Resolver
 from ctxlab.sessions.formats.chat import add_chat
 from ctxlab.sessions.formats.claims import MAX_VIEWS, built, several
 from ctxlab.sessions.jsontext import JsonReader
@@ -16,10 +16,6 @@ from ctxlab.sessions.reader import Reader, Reading
 from ctxlab.sessions.session import Claim, SessionFormatError
 from ctxlab.sessions.source import Source, read_json
 from ctxlab.sessions.turns import usage_of
-
-_ATTACHMENT = re.compile(r"(?:attachment|tc)://([0-9a-f]{8,64})")
-MAX_RESOLVED = 1 << 28
-"""Characters that the attachments of one sample may bring in: one text may be named a million times."""
 
 
 def _recognise(source: Source) -> Claim | None:
@@ -72,7 +68,7 @@ def _conversation(sample: Any, where: str, source: Source) -> tuple[str, Convers
     transcript = sample.get("transcript")
     older = transcript.get("content") if isinstance(transcript, dict) else None
     texts = {**(older if isinstance(older, dict) else {}), **(attachments if isinstance(attachments, dict) else {})}
-    resolver = _Resolver(texts, where, source)
+    resolver = Resolver(texts, where, source)
     raw = resolver.resolved(messages) if isinstance(messages, list) else []
     events = resolver.resolved(_usages(sample))
     usages = iter(events)
@@ -108,36 +104,6 @@ def _with_usage(raw: Any, usages: Any) -> Any:
         return raw
     usage = next(usages, None)
     return {**raw, "usage": usage} if usage_of(usage) else raw
-
-
-class _Resolver:
-    """Puts attachments where they are named, one level deep: an attachment that names another stays as it is."""
-
-    def __init__(self, texts: dict[str, Any], where: str, source: Source) -> None:
-        self._texts = texts
-        self._where = where
-        self._source = source
-        self._left = MAX_RESOLVED
-
-    def resolved(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return _ATTACHMENT.sub(self._text, value) if "://" in value else value
-        if isinstance(value, list):
-            return [self.resolved(each) for each in value]
-        if isinstance(value, dict):
-            return {key: self.resolved(each) for key, each in value.items()}
-        return value
-
-    def _text(self, reference: "re.Match[str]") -> str:
-        text = self._texts.get(reference[1])
-        if not isinstance(text, str):
-            self._source.book.add("read", "a reference to an attachment that is not there, kept", self._where)
-            return reference[0]
-        self._left -= len(text)
-        if self._left < 0:
-            reason = f"its attachments bring in more than {MAX_RESOLVED >> 20} MB of text"
-            raise SessionFormatError(self._source.path, self._where, reason, "Is it a real log?")
-        return text
 
 
 INSPECT = Reader("inspect", "an Inspect log (.json, .eval)", _recognise, _read)
