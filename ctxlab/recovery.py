@@ -6,7 +6,8 @@ the start and then carried along by the edits. Nothing is drawn here and no rule
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol, TypeVar, assert_never
+from inspect import signature
+from typing import Any, Protocol, TypeVar, assert_never
 
 from ctxlab.edits import (
     CollapseTexts,
@@ -42,10 +43,8 @@ NOT_SMALLER = f"{PATIENCE} rounds in a row made it no smaller; an agent would go
 class Manager(Protocol):
     """What recovering asks of a policy."""
 
-    def reduce(
-        self, messages: Conversation, overflow: bool = True, round: int = 1, survey: Survey | None = None
-    ) -> Round:
-        """Return one round, or raise ContextWindowOverflow; ``survey`` is the episode's, for speed."""
+    def reduce(self, messages: Conversation, overflow: bool = True, round: int = 1) -> Round:
+        """Return one round, or raise ContextWindowOverflow. One with a ``survey`` parameter gets the episode's."""
 
 
 Progress = Callable[[int, int], None]
@@ -68,12 +67,13 @@ def recover(
     """
     start = tuple(messages)
     loop = _Episode(start, counter)
+    known: dict[str, Any] = {"survey": loop.survey} if "survey" in signature(manager.reduce).parameters else {}
     while loop.total > budget:
         if len(loop.rounds) >= max_rounds:
             return loop.trace("gave up", f"{max_rounds:,} rounds were not enough", budget)
         before = loop.messages
         try:
-            done = manager.reduce(loop.messages, True, len(loop.rounds) + 1, loop.survey)
+            done = manager.reduce(loop.messages, overflow=True, round=len(loop.rounds) + 1, **known)
         except ContextWindowOverflow as refusal:
             refused = len(loop.rounds) + 1
             if refusal.round is not None and refusal.round.edits:

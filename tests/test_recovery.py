@@ -231,3 +231,17 @@ def test_the_proportional_rule_frees_the_session_in_which_the_fixed_one_is_stuck
     proportional = recover(messages, Summarizing(truncation=Truncation(2000, "proportional")), 6000, HEURISTIC)
     assert (fixed.outcome, fixed.error) == ("stuck", INSUFFICIENT)
     assert (proportional.outcome, len(proportional.final)) == ("fits", 8)
+
+
+class OneAtATime:
+    """A policy of somebody else's, with the documented face and nothing more."""
+
+    def reduce(self, messages: Conversation, overflow: bool = True, round: int = 1) -> Round:
+        if len(messages) < 2:
+            raise ContextWindowOverflow("nothing left to drop")
+        return Round(round, messages, (DropMessages((0,), 1, "any", 1),))
+
+
+def test_a_policy_of_somebody_elses_is_recovered_with_too() -> None:
+    trace = recover(tuple(user("hi") for _ in range(5)), OneAtATime(), 2, HEURISTIC)
+    assert (trace.outcome, len(trace.final), trace.refused_calls) == ("fits", 2, 3)
