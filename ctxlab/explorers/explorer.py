@@ -12,6 +12,7 @@ from typing import Any
 import ipywidgets
 
 from ctxlab.explorers.budget_bar import BudgetBar
+from ctxlab.explorers.compare import CompareTab
 from ctxlab.explorers.findings import Finder, Findings
 from ctxlab.explorers.front_end import Page
 from ctxlab.explorers.library import SAMPLE, Library
@@ -80,7 +81,9 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         self.budget_bar = BudgetBar(self.store, self.guarded)
         self.summary, self.sight = Summary(), Sight(self.store, self.guarded)
         on = (self.store, self.guarded)
-        self.tabs: tuple[Any, ...] = (Why(*on), RoundsTab(*on), MessageView(), MatrixView(*on), TuneTab(*on))
+        self.tabs: tuple[Any, ...] = (
+            Why(*on), RoundsTab(*on), MessageView(), MatrixView(*on), CompareTab(*on), TuneTab(*on),
+        )  # fmt: skip
         self.tab = ipywidgets.Tab([tab.widget for tab in self.tabs], titles=[tab.name for tab in self.tabs])
         self._views: tuple[View, ...] = (
             self.session_bar, self.policy_bar, self.budget_bar, self.summary, self.player, self.timeline, self.sight,

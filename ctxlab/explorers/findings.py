@@ -32,8 +32,8 @@ Value = TypeVar("Value")
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
 
-KEPT = 12
-"""Ledgers, traces and subjects that are kept: enough to go back and forth between a few policies."""
+KEPT = 32
+"""Ledgers, traces and subjects that are kept: enough to go back and forth between a few policies, side by side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ class Run:
 class Findings:
     """All that a view may want to show of a state. ``trace`` is the one under the state's budget.
 
-    Stops are the places at which the player halts: 0 is the start, then one an edit, and one more where the trace ends
-    without fitting.
+    ``played`` returns the run of another policy on the same session. Stops are the places at which the player halts:
+    0 is the start, then one an edit, and one more where the trace ends without fitting.
     """
 
     state: State
@@ -62,6 +62,7 @@ class Findings:
     run: Run = field(repr=False)
     trace: Trace = field(repr=False)
     subject: Subject = field(repr=False)
+    played: Callable[[Policy], Run] = field(repr=False)
 
     @property
     def messages(self) -> Conversation:
@@ -146,16 +147,22 @@ class Finder:
         counting = counter(state.counter)
         on = (state.source, self.library.edition(state.source), state.view, state.counter)
         bill = self._once(("ledger", *on), lambda: self.ledger(session.messages, counting))
-        aim = state.budget if state.policy.kind == "careful" and state.policy.aims else 0
-        run_key = ("run", *on, state.policy, aim)
-        run = self._once(run_key, lambda: self._run(session.messages, bill, counting, state.policy, aim))
+
+        def played(policy: Policy) -> Run:
+            aim = policy.aim(state.budget)
+            return self._once(
+                ("run", *on, policy, aim), lambda: self._run(session.messages, bill, counting, policy, aim)
+            )
+
+        run_key = ("run", *on, state.policy, state.policy.aim(state.budget))
+        run = played(state.policy)
         trace = run.trace.under(state.budget)
         span = _span(state.span, len(session.messages))
         subject = self._once(
             ("subject", *run_key, span),
             lambda: Subject(session.messages, bill, run.points, run.history, state.policy.has_pins, *span),
         )
-        return Findings(state, session, counting, bill, run, trace, subject)
+        return Findings(state, session, counting, bill, run, trace, subject, played)
 
     def ledger(self, messages: Conversation, counting: TokenCounter) -> Ledger:
         """Count a conversation, with progress."""

@@ -50,6 +50,10 @@ class Policy:
             return behaviour(self.release, LAST_KNOWN).fallback
         return None if self.fallback == "none" else self.fallback
 
+    def aim(self, budget: int) -> int:
+        """Return the tokens that the policy is played down to: the budget where it aims at that, else 0."""
+        return budget if self.kind == "careful" and self.aims else 0
+
     def manager(self, budget: int, counter: TokenCounter) -> SlidingWindow | Summarizing:
         """Return the manager that was chosen; ValueError where its parameters make none."""
         pins = self.pin_first if self.has_pins and self.pin_first else None
@@ -70,7 +74,7 @@ class State:
 
     ``budget`` is in tokens. ``stop`` is the place in the trace, 0 being the start and None the end. ``focus`` is a
     message; ``span`` the messages in sight, from the first up to, not including, the last, None for all. ``tab`` is the
-    name of the open tab.
+    name of the open tab. ``compared`` are the policies beside the chosen one, None for those that are worth it.
     """
 
     source: str
@@ -82,6 +86,7 @@ class State:
     focus: int = 0
     span: tuple[int, int] | None = None
     tab: str = "Why"
+    compared: tuple[Policy, ...] | None = None
 
 
 Watcher = Callable[[State], None]

@@ -24,7 +24,7 @@ from ctxlab.reduction import Round
 from ctxlab.releases import latest_change
 from ctxlab.sliding_window import SlidingWindow
 from ctxlab.survey import Survey
-from ctxlab.tokens import COST_KINDS, TokenCounter, ledger
+from ctxlab.tokens import COST_KINDS, Ledger, TokenCounter, ledger
 
 Occasion = Literal["overflow", "routine"]
 """Why a policy acts: the model refused a call, or it manages the conversation as it does after every turn."""
@@ -149,6 +149,11 @@ def lanes(
         "bars": list(column_bars(messages, bill.kinds, bars)),
         "strips": [_strip(one, bars) for one in told],
     }
+
+
+def lane_strip(lane: Lane, bill: Ledger, bars: Groups) -> Strip:
+    """Lay out one lane that answers an overflow; ``bill`` is of the messages that its trace starts from."""
+    return _strip(Told(lane, history(lane.trace, bill), verdicts(lane.trace.final), "overflow"), bars)
 
 
 class _Routine:

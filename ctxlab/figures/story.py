@@ -100,7 +100,7 @@ def _stuck(trace: Trace, policy: str, moment: Moment) -> str:
     deeds = list(_deeds(moment))
     left = trace.tokens[-1]
     first = f"{policy} {_joined(deeds)}{_where(deeds, moment)}, then" if deeds else policy
-    words = f"says “{trace.error}”" if trace.outcome == "stuck" else f"gives up: {trace.error}"
+    words = f"says “{trace.error}”" if trace.outcome == "stuck" else f"gives up: {trace.error}."
     return f"{first} {words} {left:,} tokens are left, {left - trace.budget:,} above the budget."
 
 

@@ -614,7 +614,7 @@ export function renderRounds({ record, el, on = {} }) {
   function seek(to) {
     position = Math.max(0, Math.min(reel.last, to));
     if (playing) clock = performance.now() - (1000 * secondsAt(position)) / speed;
-    show();
+    if (board.layout) show(); // else the first layout shows it
     if (!playing) on.position?.(Math.floor(position));
   }
   function label() {
@@ -842,7 +842,7 @@ export function renderRounds({ record, el, on = {} }) {
     if (tile >= 0 && reel.tiles.group[focus] !== group) {
       following = follow.checked = false;
       focus = tile;
-      show();
+      if (board.layout) show();
     }
   }
 

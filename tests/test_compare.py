@@ -1,0 +1,197 @@
+"""Policies side by side in the explorer: what the lanes say, where they part, what a wish from the page does."""
+
+import json
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ctxlab.comparison import Policy
+from ctxlab.explorers import Explorer
+from ctxlab.explorers.compare import MOST, CompareTab, lane_name, others
+from ctxlab.explorers.state import Policy as Choice
+from ctxlab.figures.difference import Side, first_difference
+from ctxlab.figures.history import history
+from ctxlab.messages import Conversation
+from ctxlab.recovery import recover
+from ctxlab.samples import sample_sessions
+from ctxlab.sessions import Session
+from ctxlab.sliding_window import SlidingWindow
+from ctxlab.summarizing import Summarizing
+from ctxlab.tokens import ledger
+from ctxlab.vocabularies import counter
+from tests.builders import assistant, tool_chain, user
+from tests.strategies import well_formed_conversations
+
+HEURISTIC = counter("heuristic")
+POLICIES: tuple[Policy, ...] = (
+    SlidingWindow.as_of("1.34.1", 3),
+    SlidingWindow.as_of("1.35.0", 3),
+    SlidingWindow.as_of("1.62.0", 3),
+    SlidingWindow.careful(3),
+    Summarizing.as_of("1.62.0", 0.5, 1),
+    Summarizing(0.5, 1),
+)
+
+
+def side(messages: Conversation, policy: Policy, budget: int) -> Side:
+    trace = recover(messages, policy, budget, HEURISTIC)
+    return Side(policy.name, policy, trace, history(trace, ledger(messages, HEURISTIC)).places)
+
+
+# Where they part
+
+
+@settings(max_examples=40)
+@given(well_formed_conversations(max_turns=6), st.sampled_from(POLICIES), st.sampled_from(POLICIES), st.integers(0, 60))
+def test_policies_part_exactly_where_their_edits_do(
+    messages: Conversation, one: Policy, other: Policy, budget: int
+) -> None:
+    mine, theirs = side(messages, one, budget), side(messages, other, budget)
+    found = first_difference(mine, theirs)
+    if mine.trace.edits == theirs.trace.edits:
+        assert found.message is None
+        assert found.text.startswith("Does the same")
+        return
+    assert found.message is not None
+    assert 0 <= found.message < len(messages)
+    number = int(found.text.split("at edit ")[1].split(":")[0].replace(",", "")) - 1
+    assert mine.trace.edits[:number] == theirs.trace.edits[:number]
+    assert mine.trace.edits[number : number + 1] != theirs.trace.edits[number : number + 1]
+    assert one.name in found.text
+    assert other.name in found.text
+
+
+# The tab
+
+
+def compared(**options: Any) -> tuple[Explorer, CompareTab]:
+    given: dict[str, Any] = {"release": "1.37.0", "window_size": 4, "budget": 150, **options}
+    explorer = Explorer(sample_sessions()["review-2173"], **given)
+    number = [tab.name for tab in explorer.tabs].index("Compare")
+    explorer.tab.selected_index = number
+    return explorer, explorer.tabs[number]
+
+
+def strips(tab: CompareTab) -> dict[str, Any]:
+    return {strip["name"]: strip for strip in json.loads(tab.widget.record)["strips"]}
+
+
+def wish(tab: CompareTab, do: str, lane: int = 0) -> None:
+    tab.widget.wish = {"do": do, "lane": lane, "count": tab.widget.wish.get("count", 0) + 1}
+
+
+def test_the_lanes_tell_the_story_of_2173_with_the_policys_own_reason() -> None:
+    explorer, tab = compared()
+    found = strips(tab)
+    assert next(iter(found)) == "Strands 1.37.0, window 4"
+    stuck = found["Strands 1.35.0, window 4"]
+    assert stuck["outcome"] == "stuck"
+    point = SlidingWindow.as_of("1.35.0", 4).trim_points(explorer.findings.messages)[5]
+    assert point.reason is not None
+    assert f"Strands 1.35.0 refuses message 5: {point.reason.text}." in stuck["difference"]
+    assert stuck["where"] == 5
+    assert found["Strands 1.34.1, window 4"]["difference"] == "Does the same as Strands 1.37.0."
+
+
+def test_a_lane_counts_what_its_trace_counts() -> None:
+    explorer, tab = compared()
+    for name, strip in strips(tab).items():
+        policies = (explorer.state.policy, *others(explorer.state.policy, None))
+        policy = next(one for one in policies if lane_name(one) == name)
+        trace = recover(explorer.findings.messages, policy.manager(150, counter()), 150, counter())
+        told = (strip["outcome"], strip["rounds"], strip["calls"], strip["tokens"], strip["left"])
+        assert told == (trace.outcome, len(trace.rounds), trace.refused_calls, trace.tokens[-1], len(trace.final))
+
+
+def test_nothing_is_compared_before_the_tab_is_open() -> None:
+    explorer = Explorer(sample_sessions()["review-2173"])
+    tab = next(tab for tab in explorer.tabs if tab.name == "Compare")
+    assert tab.widget.record == ""
+
+
+def test_lanes_are_found_once_and_a_move_of_the_focus_sends_no_record(monkeypatch: Any) -> None:
+    explorer, tab = compared()
+    sent: list[str] = []
+    tab.widget.observe(lambda change: sent.append(change.name), "record")
+    explorer.sight.focus.value = 3
+    assert tab.widget.focus == 3
+    assert sent == []
+    explorer.budget_bar.number.value = 160
+    explorer.budget_bar.number.value = 150
+    monkeypatch.setattr("ctxlab.explorers.compare.lane_strip", None)  # calling it again would fail
+    explorer.budget_bar.number.value = 160
+    assert explorer.errors.widget.value == ""
+
+
+def test_a_click_in_a_lane_puts_that_message_in_focus() -> None:
+    explorer, tab = compared()
+    tab.widget.focus = 6
+    assert explorer.state.focus == 6
+    assert explorer.timeline.canvas.now["focus"] == 6
+
+
+def test_a_policy_is_kept_removed_and_chosen() -> None:
+    explorer, tab = compared()
+    usual = list(strips(tab))
+    wish(tab, "keep")
+    explorer.policy_bar.window.value = 2
+    names = list(strips(tab))
+    assert names[:2] == ["Strands 1.37.0, window 2", "Strands 1.37.0, window 4"]
+    wish(tab, "show", 1)
+    assert explorer.state.policy.window_size == 4
+    assert list(strips(tab))[:2] == ["Strands 1.37.0, window 4", "Strands 1.37.0, window 2"]
+    wish(tab, "remove", 1)
+    assert "Strands 1.37.0, window 2" not in strips(tab)
+    wish(tab, "reset")
+    assert list(strips(tab)) == usual
+
+
+def test_a_wish_for_a_lane_that_is_not_there_changes_nothing() -> None:
+    explorer, tab = compared()
+    before = explorer.state
+    for do, lane in (("remove", 99), ("remove", 0), ("show", -1), ("nonsense", 1)):
+        wish(tab, do, lane)
+    assert explorer.state == before
+
+
+def test_there_are_never_more_lanes_than_can_be_seen() -> None:
+    explorer, tab = compared()
+    for window in range(5, 5 + 2 * MOST):
+        explorer.policy_bar.window.value = window
+        wish(tab, "keep")
+    assert len(strips(tab)) <= MOST + 1
+
+
+def test_different_parameters_have_different_names() -> None:
+    choices = [
+        Choice(kind, release, window, truncates, pins, aims, ratio, recent, fallback, chars)
+        for kind in ("release", "careful", "summarizing")
+        for release in ("1.37.0", "1.62.0")
+        for window in (3, 4)
+        for truncates in (True, False)
+        for pins in (0, 2)
+        for aims in (True, False)
+        for ratio in (0.3, 0.5)
+        for recent in (2, 10)
+        for fallback in ("fixed", "none")
+        for chars in (100, 200)
+    ]
+    managers: dict[str, Any] = {}
+    for choice in choices:
+        manager = choice.manager(7, HEURISTIC)
+        assert managers.setdefault(lane_name(choice), manager) == manager
+
+
+def test_a_range_in_sight_is_the_range_of_the_lanes() -> None:
+    messages = (user("Go."), *tool_chain(500, "x" * 50), assistant("ok"))
+    explorer = Explorer(Session.of(messages))
+    tab = next(tab for tab in explorer.tabs if tab.name == "Compare")
+    explorer.tab.selected_index = explorer.tabs.index(tab)
+    whole = json.loads(tab.widget.record)
+    assert whole["size"] == 5
+    assert "in 201 groups of 5" in whole["sight"]
+    explorer.timeline.canvas.span = [100, 160]
+    near = json.loads(tab.widget.record)
+    assert (near["first"], near["size"], len(near["bars"])) == (100, 1, 60)
+    assert {len(strip["fates"]) for strip in near["strips"]} == {60}
