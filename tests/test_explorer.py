@@ -274,7 +274,7 @@ def test_a_click_on_the_picture_moves_every_view_to_that_message() -> None:
     assert explorer.sight.focus.value == 6
     assert explorer.tabs[0].widget.selected == 6
     assert "Message 6 · user · toolResult" in explorer.sight.said.value
-    assert "answers message 5" in tab(explorer, "Message").widget.value
+    assert "answers message 5" in tab(explorer, "Message").body.value
 
 
 def test_a_row_of_the_table_moves_the_focus_too() -> None:
@@ -505,8 +505,10 @@ HOSTILE = "<img src=x onerror=alert(1)><script>x</script>[a](javascript:x)\x1b[3
 def every_value(explorer: Explorer) -> str:
     """All HTML that the explorer holds."""
     places = (explorer.summary.story, explorer.summary.notes, explorer.player.said, explorer.sight.said)
-    more = (explorer.sight.shown, explorer.timeline.legend, tab(explorer, "Message").widget, explorer.errors.widget)
-    return "".join(place.value for place in (*places, *more))
+    more = (explorer.sight.shown, explorer.timeline.legend, explorer.errors.widget)
+    message = tab(explorer, "Message")
+    message.raw.value = True
+    return "".join(place.value for place in (*places, *more, message.body, message.json))
 
 
 def test_hostile_session_text_is_inert_wherever_it_is_shown() -> None:

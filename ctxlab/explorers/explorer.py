@@ -82,7 +82,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         self.summary, self.sight = Summary(), Sight(self.store, self.guarded)
         on = (self.store, self.guarded)
         self.tabs: tuple[Any, ...] = (
-            Why(*on), RoundsTab(*on), MessageView(), MatrixView(*on), CompareTab(*on), TuneTab(*on),
+            Why(*on), RoundsTab(*on), MessageView(*on), MatrixView(*on), CompareTab(*on), TuneTab(*on),
         )  # fmt: skip
         self.tab = ipywidgets.Tab([tab.widget for tab in self.tabs], titles=[tab.name for tab in self.tabs])
         self._views: tuple[View, ...] = (

@@ -1,16 +1,37 @@
-"""The tab "Message": the blocks of the message in focus as inert text, with tokens and the partner of a tool call."""
+"""The tab "Message": the blocks of the message in focus as inert text, its tool partners, its cuts, its JSON.
+
+What is said of a block and of a cut comes from `figures.inspection`; here it becomes HTML, every piece of it escaped.
+"""
 
 from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import ipywidgets
 
 from ctxlab.escaping import html
 from ctxlab.explorers.findings import Findings
-from ctxlab.explorers.view import set_value, text
+from ctxlab.explorers.state import Store
+from ctxlab.explorers.view import Guard, button, row, set_value, text
+from ctxlab.figures.inspection import Change, Partner, Partners, block_text, changes, raw_json
 from ctxlab.figures.palette import COLOURS
-from ctxlab.figures.words import title
-from ctxlab.messages import Block, block_kind, blocks, result_items, tool_pairs
+from ctxlab.figures.words import fate, plural, title
+from ctxlab.messages import Block, Conversation, block_kind, blocks
 
 SHOWN = 4000
 """Characters of a block that are shown."""
+
+PRE = '<pre tabindex="0">'
+"""A text that may be too long for its place, and can be scrolled by keyboard."""
+
+MOST_BLOCKS = 60
+"""Blocks of one message that are shown."""
+
+MOST_PARTNERS = 6
+"""Partners that get a button; the others are named in the text of their blocks."""
+
+MOST_CHANGES = 20
+"""Cuts of one message that are shown."""
 
 
 class MessageView:
@@ -18,66 +39,96 @@ class MessageView:
 
     name = "Message"
 
-    def __init__(self) -> None:
-        self.widget = text()
+    def __init__(self, store: Store, guard: Guard) -> None:
+        self.store = store
+        self.body = text()
+        self.raw = ipywidgets.ToggleButton(
+            value=False, description="Raw JSON", tooltip="The message as it is stored", layout={"width": "auto"}
+        )
+        self.json = text()
+        self.partners = tuple(
+            button("", "Put the other half of the tool pair in focus", guard(partial(self._jump, number)))
+            for number in range(MOST_PARTNERS)
+        )
+        self.widget = ipywidgets.VBox([row(*self.partners, self.raw), self.body, self.json])
+        self.raw.observe(guard(lambda _: self._show_raw()), "value")
+        self._findings: Findings | None = None
+        self._targets: tuple[int, ...] = ()
+        self._of: Conversation | None = None
+        self._found: Partners | None = None
 
     def show(self, findings: Findings) -> None:
-        """Show the blocks of the message in focus, as they were at the start."""
-        if findings.messages:
-            set_value(self.widget, value="".join(_message(findings)))
+        """Show the blocks of the message in focus, as they were at the start, and what each cut made of them."""
+        self._findings = findings
+        if self._found is None or findings.messages is not self._of:
+            self._of, self._found = findings.messages, Partners(findings.messages)
+        partners = self._found.of(findings.focus)
+        self._offer(findings.focus, partners)
+        set_value(self.body, value="".join(_message(findings, partners)))
+        self._show_raw()
+
+    def _offer(self, index: int, partners: tuple[Partner, ...]) -> None:
+        targets = dict.fromkeys((one.role, message) for one in partners for message in one.messages if message != index)
+        self._targets = tuple(message for _, message in targets)[:MOST_PARTNERS]
+        for control, (role, message) in zip(self.partners, targets, strict=False):
+            set_value(control, description=f"{'answer' if role == 'call' else 'call'} in message {message:,}")
+        for number, control in enumerate(self.partners):
+            control.layout.display = None if number < len(self._targets) else "none"
+
+    def _jump(self, number: int, _: Any) -> None:
+        if number < len(self._targets):
+            self.store.focus_on(self._targets[number])
+
+    def _show_raw(self) -> None:
+        shown = ""
+        if self.raw.value and self._findings is not None:
+            whole, left_out = raw_json(self._findings.messages[self._findings.focus])
+            more = f"\n… {left_out:,} more characters" if left_out else ""
+            shown = f'<div class="ctxlab-block">Raw JSON{PRE}{html(whole)}{html(more)}</pre></div>'
+        set_value(self.json, value=shown)
 
 
-def _message(findings: Findings) -> Iterator[str]:
+def _message(findings: Findings, partners: tuple[Partner, ...]) -> Iterator[str]:
     index = findings.focus
     message = findings.messages[index]
-    yield f"<b>{html(title(findings.subject, index))}</b>"
-    near = findings.messages[max(0, index - 1) : index + 2]
-    for pair in tool_pairs(near):
-        use, result = pair.use + max(0, index - 1), pair.result + max(0, index - 1)
-        if index == use:
-            yield f" · answered in message {result:,}"
-        elif index == result:
-            yield f" · answers message {use:,}"
-    for block, tokens in zip(blocks(message), findings.ledger.per_block[index], strict=True):
-        yield _block(block, tokens, str(message.get("role")))
+    tokens = plural(findings.ledger.per_message[index], "token")
+    yield f"<b>{html(title(findings.subject, index))}</b> · {tokens}, {html(fate(findings.moment, index))}"
+    # In a message with thousands of blocks, one look-up a block must not be a search.
+    said = {one.block: one.sentence for one in partners}
+    pieces = list(zip(blocks(message), findings.ledger.per_block[index], strict=True))
+    for at, (block, cost) in enumerate(pieces[:MOST_BLOCKS]):
+        yield _block(block, cost, str(message.get("role")), said.get(at, ""))
+    if len(pieces) > MOST_BLOCKS:
+        yield f"<div>… and {len(pieces) - MOST_BLOCKS:,} more blocks</div>"
+    found = list(changes(findings.history, index, findings.last_edit))
+    if found:
+        yield f'<div class="ctxlab-changes"><b>{plural(len(found), "cut")} of this message</b>'
+        yield "".join(_change(one, findings.stop) for one in found[:MOST_CHANGES])
+        if len(found) > MOST_CHANGES:
+            yield f"… and {len(found) - MOST_CHANGES:,} more"
+        yield "</div>"
 
 
-def _block(block: Block, tokens: int, role: str) -> str:
+def _block(block: Block, tokens: int, role: str, partner: str) -> str:
     kind = block_kind(block)
     colour = COLOURS.get(f"{role} text" if kind == "text" else kind, COLOURS["other"])
-    body = "\n".join(_texts(block))
+    body = block_text(block)
     more = f"\n… {len(body) - SHOWN:,} more characters" if len(body) > SHOWN else ""
+    said = f" · {partner}" if partner else ""
     return (
-        f'<div class="ctxlab-block" style="border-color:{colour}">{html(kind)}, {tokens:,} tokens'
-        f"<pre>{html(body[:SHOWN])}{html(more)}</pre></div>"
+        f'<div class="ctxlab-block" style="border-color:{colour}">{html(kind)}, {plural(tokens, "token")}{html(said)}'
+        f"{PRE}{html(body[:SHOWN])}{html(more)}</pre></div>"
     )
 
 
-def _texts(block: Block) -> Iterator[str]:
-    kind = block_kind(block)
-    if kind == "text":
-        yield str(block["text"])
-    elif kind == "toolUse":
-        use = block["toolUse"]
-        yield f"{use.get('name')} ({use.get('toolUseId')})" if isinstance(use, dict) else str(use)
-        if isinstance(use, dict):
-            yield str(use.get("input"))
-    elif kind == "toolResult":
-        result = block["toolResult"]
-        if isinstance(result, dict):
-            yield f"({result.get('toolUseId')}, {result.get('status')})"
-        for item in result_items(block):
-            yield str(item["text"]) if isinstance(item, dict) and "text" in item else _brief(item)
-    else:
-        yield _brief(block)
-
-
-def _brief(value: object) -> str:
-    """Return a value as text; bytes are only counted."""
-    if isinstance(value, bytes):
-        return f"[{len(value):,} bytes]"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_brief(inner)}" for key, inner in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_brief, value)) + "]"
-    return str(value)
+def _change(change: Change, stop: int) -> str:
+    when = "done" if change.edit <= stop else "still to come"
+    tokens = "" if change.tokens is None else f", {change.tokens.before:,} to {change.tokens.after:,} tokens"
+    head = f"Edit {change.edit:,}, round {change.round:,}, {when}{tokens}. {change.sentence}"
+    before = f"{html(change.head)}<del>⟦− {html(change.removed)} −⟧</del>{html(change.tail)}"
+    after = f"{html(change.head)}<ins>⟦+ {html(change.added)} +⟧</ins>{html(change.tail)}"
+    return (
+        f'<div class="ctxlab-block ctxlab-change">{html(head)}'
+        f"<div>Before, with what goes in ⟦− −⟧:{PRE}{before}</pre></div>"
+        f"<div>After, with what is new in ⟦+ +⟧:{PRE}{after}</pre></div></div>"
+    )

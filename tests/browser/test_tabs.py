@@ -1,10 +1,10 @@
-"""The tabs of the explorer as a person meets them: one selection in all of them, policies side by side, a state passed on.
+"""The tabs of the explorer as a person meets them: one selection in all of them, and policies side by side.
 
 One page for all of it. Sizes and themes of the whole are looked at elsewhere.
 """
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import OpenNotebook
 
@@ -46,6 +46,51 @@ def test_the_rounds_open_at_the_step_that_is_shown(explorer: Locator) -> None:
         explorer.get_by_role("button", name="|◀ Start")
     ).first.click()
     expect(slider).to_have_value("0")
+
+
+def test_a_lane_a_bar_and_every_other_view_are_one_selection(explorer: Locator) -> None:
+    open_tab(explorer, "Compare")
+    lanes = explorer.locator(".ctx-compare .lane")
+    expect(lanes).not_to_have_count(0)
+    expect(lanes.first).to_contain_text("Summarizing 1.62.0")
+    picture = lanes.nth(1).locator("svg")
+    bounds = picture.bounding_box()
+    assert bounds is not None
+    picture.click(position={"x": bounds["width"] * 0.99, "y": 30})
+    last = focus(explorer).get_attribute("max") or ""
+    expect(focus(explorer)).to_have_value(last)
+    expect(explorer.locator(".ctx-compare .about")).to_contain_text(f"message {last} ")
+    explorer.locator(".ctx-compare").focus()
+    explorer.page.keyboard.press("Home")
+    expect(focus(explorer)).to_have_value("0")
+    expect(explorer.locator(".ctxlab-about")).to_contain_text("Message 0")
+    open_tab(explorer, "Why")
+    explorer.locator(".ctxlab-rows tbody tr").nth(4).click()
+    open_tab(explorer, "Compare")
+    expect(explorer.locator(".ctx-compare .about")).to_contain_text("message 4 ")
+
+
+def test_a_lane_is_chosen_and_the_old_policy_stays_beside_it(explorer: Locator) -> None:
+    open_tab(explorer, "Compare")
+    lanes = explorer.locator(".ctx-compare .lane")
+    lanes.filter(has_text="Strands 1.35.0").get_by_role("button", name="Choose").click()
+    expect(lanes.first).to_contain_text("Strands 1.35.0")
+    expect(explorer.get_by_label("Policy", exact=True)).to_have_value("sliding window")
+    expect(lanes.filter(has_text="Summarizing 1.62.0")).to_have_count(1)
+    explorer.get_by_role("button", name="Usual lanes").click()
+    expect(explorer.get_by_role("button", name="Usual lanes")).to_be_disabled()
+
+
+def test_the_other_half_of_a_tool_pair_is_one_press_away_and_so_is_the_way_back(explorer: Locator) -> None:
+    open_tab(explorer, "Message")
+    focus(explorer).fill("1")
+    focus(explorer).press("Enter")
+    explorer.get_by_role("button", name="answer in message 2").click()
+    expect(focus(explorer)).to_have_value("2")
+    explorer.get_by_role("button", name="call in message 1").click()
+    expect(focus(explorer)).to_have_value("1")
+    explorer.get_by_role("button", name="Raw JSON").click()
+    expect(explorer.locator(".ctxlab-block pre").last).to_contain_text('"toolUse": {')
 
 
 def test_no_script_of_the_page_has_failed(errors: list[str], explorer: Locator) -> None:
