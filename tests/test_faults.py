@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxlab import expectations
@@ -37,6 +37,7 @@ def torn(draw: st.DrawFn) -> Conversation:
 
 @pytest.mark.parametrize("rule", RULES)
 @given(messages=torn())
+@settings(max_examples=60)
 def test_a_check_that_a_test_takes_along_is_the_rule_itself(rule: str, messages: Conversation) -> None:
     assert RULES[rule](list(messages)) == (rule not in broken_rules(messages))  # type: ignore[arg-type]  # plain dicts
 
@@ -56,6 +57,7 @@ def test_every_rule_that_is_expected_goes_by_its_own_name() -> None:
     assert {each for each in EXPECTATIONS if each in CONVERSATION_RULES} == set(RULES)
 
 
+@settings(max_examples=60)
 @given(well_formed_conversations(), managers(), st.sampled_from(["overflow", "routine"]))
 def test_playing_is_calling_the_manager_again_and_again(messages: Conversation, policy: Policy, call: Call) -> None:
     state = messages
@@ -86,6 +88,7 @@ def test_a_fault_shows_with_the_wrong_policy_and_not_with_the_right_one(
 
 
 @given(well_formed_conversations(pins=True), sliding_windows())
+@settings(max_examples=50)
 def test_a_policy_does_nothing_that_it_does_not_do_itself(messages: Conversation, policy: SlidingWindow) -> None:
     assert find_fault(messages, policy, policy) is None
 

@@ -6,7 +6,8 @@ The secrets here are made up from an alphabet by the tests; none of them opens a
 import json
 import time
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given, settings
@@ -20,12 +21,12 @@ from ctxlab.redaction.patterns import COMMON_USERS, KINDS
 from ctxlab.reduction import Trace
 from ctxlab.truncation import TOO_LARGE, marker
 from ctxlab.vocabularies import counter
-from tests.builders import assistant, result_block, tool_result, tool_use, use_block, user
+from tests.builders import assistant, result_block, tool_chain, tool_result, tool_use, use_block, user
 from tests.strategies import conversations, managers, well_formed_conversations
 
 HEURISTIC = counter("heuristic")
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWYZabcdefghijklmnopqrstuvwyz0123456789"
-"""Without x, so that what was replaced cannot be taken for what was there."""
+LETTERS = "QZVJKWBqzvjkwb0123456789"
+"""Without x, so that what was replaced cannot be taken for what was there, and too few for a word of the SDK."""
 
 NAMES = ("Zoë Müller", "王小明", "O'Brien", "acme-internal")
 
@@ -77,6 +78,9 @@ SECRETS: dict[str, st.SearchStrategy[tuple[str, str]]] = {
 }
 """Every kind of secret that must not leave, as a person would paste it."""
 
+BEFORE: tuple[Conversation, ...] = ((), (user("q"), assistant("a")), (user("q"), *tool_chain(2, "x" * 500)))
+"""What may stand before it; drawing a conversation would take longer than all else here."""
+
 AROUND = ("", " ", "\n", ", ", "“", '"', "对话", "log: ")
 
 
@@ -85,7 +89,7 @@ def planted(draw: st.DrawFn) -> tuple[str, Conversation]:
     """A secret, and a conversation in which it stands somewhere: in a text, an input, a key, an id, anywhere."""
     secret, text = draw(SECRETS[draw(st.sampled_from(sorted(SECRETS)))])
     text = f"{draw(st.sampled_from(AROUND))}{text}{draw(st.sampled_from(('', ' ', chr(10), chr(34) + ',')))}"
-    before: list[Message] = list(draw(well_formed_conversations(max_turns=2)))
+    before = draw(st.sampled_from(BEFORE))
     places: list[Message] = [
         user(text),
         assistant("said", text),
@@ -201,6 +205,11 @@ def test_ordinary_text_stays(text: str) -> None:
 def test_a_name_by_rule_goes_as_a_word_in_any_case() -> None:
     text = "Anna, ANNA_2 and anna's cat; Annabel and Hanna stay. 王小明来了。"
     assert redact_text(text, ("anna", "王小明")) == "xxxx, xxxx_2 and xxxx's cat; Annabel and Hanna stay. xxx来了。"
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_a_name_is_found_however_its_accents_are_written(form: Literal["NFC", "NFD"]) -> None:
+    assert "Zo" not in redact_text(normalize(form, "for Zoë, and 对话Zoë对话"), ("zoë",))
 
 
 def test_the_user_of_a_home_path_goes_wherever_that_name_stands() -> None:

@@ -7,6 +7,7 @@ wrote, so their repeats are bounded, and none of them can be made to look at the
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from unicodedata import normalize
 
 Finder = Callable[[str], Iterator[tuple[int, int]]]
 """From a text to start and end of everything that is to go."""
@@ -49,6 +50,18 @@ def _cut_key(text: str) -> Iterator[tuple[int, int]]:
         done = end.end()
 
 
+_HOST = re.compile(r"@(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}")
+_MAILBOX = re.compile(r"[\w.+%-]{1,64}\Z")
+
+
+def _addresses(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the e-mail addresses of a text, from the sign in their middle on: what is before may be long."""
+    for host in _HOST.finditer(text):
+        mailbox = _MAILBOX.search(text[max(0, host.start() - 64) : host.start()])
+        if mailbox:
+            yield host.start() - len(mailbox.group()), host.end()
+
+
 SECRET_NAME = (
     r"(?:pass(?:word|wd|phrase|(?![a-z]))|secret|token|api_?-?key|access_?-?key|private_?-?key|account_?-?key"
     r"|auth_?-?key|credentials?|signature|session_?-?id|pwd(?![a-z]))[a-z0-9_]{0,20}"
@@ -79,10 +92,11 @@ KINDS: tuple[Kind, ...] = (
     _token("Slack token", r"xox[a-z]{1,2}-[A-Za-z0-9-]{10,255}|xapp-[A-Za-z0-9-]{10,255}", "xox", "xapp-"),
     _token("Stripe key", r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,255}|whsec_[A-Za-z0-9]{16,255}", "k_", "whsec_"),
     _token("package registry token", r"npm_[A-Za-z0-9]{30,60}|pypi-[A-Za-z0-9_-]{30,500}", "npm_", "pypi-"),
-    _kind("JWT", r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,8000}(?:\.[A-Za-z0-9_-]{4,8000}){1,4}", "eyj"),
+    # Possessive: what is no token must not be gone through again from its end.
+    _token("JWT", r"eyJ[A-Za-z0-9_-]{8,1000}+(?:\.[A-Za-z0-9_-]{4,8000}){1,4}", "eyj"),
     _kind(
         "bearer token",
-        r"(?i:\b(?:bearer|basic)\s{1,4})(?P<gone>[A-Za-z0-9._~+/-]{16,8000}={0,2})",
+        r"(?i:(?<![A-Za-z0-9])(?:bearer|basic)\s{1,4})(?P<gone>[A-Za-z0-9._~+/-]{16,8000}={0,2})",
         "bearer",
         "basic",
     ),
@@ -100,16 +114,16 @@ KINDS: tuple[Kind, ...] = (
         rf"(?i:--[a-z-]{{0,20}}?{SECRET_NAME})[ =]{{1,4}}[\"']?(?P<gone>[^\s\"'\\]{{4,1000}})",
         "--",
     ),
-    _kind("e-mail address", r"(?<![\w.+%-])[\w.+%-]{1,64}@(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}(?![\w-])", "@"),
+    Kind("e-mail address", _addresses, ("@",)),
     _kind(
         HOME_PATH,
-        r"(?i:(?<![\w.])(?:/home/|/Users/|/var/home/|/export/home/))(?P<gone>[^\s/\\:\"'<>|,;()\[\]{}`*?$&#=]{1,64})",
+        r"(?i:(?<![A-Za-z0-9_.])(?:/home/|/Users/|/var/home/|/export/home/))(?P<gone>[^\s/\\:\"'<>|,;()\[\]{}`*?$&#=]{1,64})",
         "/home/",
         "/users/",
     ),
     _kind(
         HOME_PATH,
-        r"(?i:\b[a-z]:(?:\\{1,4}|/)(?:Users|Documents and Settings)(?:\\{1,4}|/))"
+        r"(?i:(?<![A-Za-z0-9])[a-z]:(?:\\{1,4}|/)(?:Users|Documents and Settings)(?:\\{1,4}|/))"
         # A user's name may have a blank in it, where the path goes on behind it.
         r"(?P<gone>[^\s/\\:\"'<>|*?]{1,64}(?:[ ][^\s/\\:\"'<>|*?]{1,64}){0,3}(?=[\\/])|[^\s/\\:\"'<>|*?]{1,64})",
         ":\\users",
@@ -131,16 +145,22 @@ COMMON_USERS = frozenset({
 """Users that say nothing about a person: their home path stays, and the word everywhere else."""
 
 
+_CASED = "[A-Za-z\u00c0-\u058f\u10a0-\u10ff\u1e00-\u1fff]"
+"""Letters of the scripts that have capitals, in which words stand apart, and accents."""
+
+
 def word_pattern(words: Iterable[str]) -> re.Pattern[str] | None:
     """Return a pattern that finds these words and phrases as whole words, in any case; None where there are none."""
-    wanted = {" ".join(word.split()) for word in words if any(map(str.isalnum, word))}
+    given = [" ".join(word.split()) for word in words if any(map(str.isalnum, word))]
+    # A letter with an accent is written as one character or as two.
+    wanted = {normalize(form, word) for word in given for form in ("NFC", "NFD")}
     longest_first = sorted(wanted, key=lambda word: (-len(word), word))
     return re.compile("|".join(map(_whole, longest_first)), re.IGNORECASE) if wanted else None
 
 
 def _whole(word: str) -> str:
     inside = r"\s+".join(map(re.escape, word.split()))
-    # A digit or underscore beside a name ends it (anna_2); in a script without capitals, words stand without blanks.
-    before = r"(?<![^\W\d_])" if word[0].lower() != word[0].upper() else ""
-    after = r"(?![^\W\d_])" if word[-1].lower() != word[-1].upper() else ""
+    # A digit or underscore beside a name ends it (anna_2), and so does a letter of a script without capitals.
+    before = f"(?<!{_CASED})" if word[0].lower() != word[0].upper() else ""
+    after = f"(?!{_CASED})" if re.match(_CASED, word[-1]) else ""
     return f"{before}{inside}{after}"
