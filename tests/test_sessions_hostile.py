@@ -257,17 +257,21 @@ def test_calls_that_nobody_answers_and_answers_that_nobody_asked_for_take_no_tim
 
 
 MEASURE = """
-import resource, sys
+import sys
 from ctxlab.sessions import load
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def peak():
+    # Of this process alone: what getrusage tells starts with the peak of the process that started it.
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
+before = peak()
 load(sys.argv[1])
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
+print(peak() - before)
 """
 
 
 @pytest.mark.parametrize("layout", ["lines", "document"])
 def test_loading_takes_less_memory_than_four_times_the_file(tmp_path: Path, layout: str) -> None:
-    need(sys.platform == "linux", "how much memory a process took is told in other units here")
+    need(sys.platform == "linux", "how much memory a process took is told by /proc on Linux")
     random_ = random.Random(0)
     words = ["window", "holds", "对话", "def run():", "tokens"]
     texts = [" ".join(random_.choices(words, k=2000)) for _ in range(2000)]
@@ -277,7 +281,7 @@ def test_loading_takes_less_memory_than_four_times_the_file(tmp_path: Path, layo
     size = file.stat().st_size
     assert size > 20_000_000
     answer = subprocess.run([sys.executable, "-c", MEASURE, str(file)], capture_output=True, text=True, check=True)
-    assert int(answer.stdout) < 4 * size
+    assert size // 2 < int(answer.stdout) < 4 * size
 
 
 # Progress.
