@@ -41,7 +41,8 @@ def test_a_set_up_command_makes_its_own_environment_and_uses_nothing_else(comman
 def test_the_first_command_opens_the_explorer_and_the_second_runs_all_tests() -> None:
     explorer, tests = SET_UP
     assert explorer.endswith("/ctxlab lab")
-    assert tests.endswith(" -m pytest")
+    # Spread over the cores, a file to a process, and no file, folder or filter named: all tests.
+    assert tests.endswith(" -m pytest -n auto --dist loadfile")
 
 
 def test_continuous_integration_ends_with_the_test_command_of_the_readme() -> None:
