@@ -7,6 +7,7 @@ is a view with a name, added to `tabs`. No rule lives here, and nothing is drawn
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import ipywidgets
@@ -19,12 +20,15 @@ from ctxlab.explorers.library import SAMPLE, Library
 from ctxlab.explorers.matrix import MatrixView
 from ctxlab.explorers.message import MessageView
 from ctxlab.explorers.names import NAMES
+from ctxlab.explorers.passing_on import portable, read, restored, source_of
 from ctxlab.explorers.player import Player
 from ctxlab.explorers.policy_bar import PolicyBar
 from ctxlab.explorers.rounds_tabs import RoundsTab, TuneTab
+from ctxlab.explorers.saved import from_text, to_json, to_text
 from ctxlab.explorers.session_bar import SessionBar
 from ctxlab.explorers.sight import Sight
 from ctxlab.explorers.state import Fallback, Policy, State, Store
+from ctxlab.explorers.state_box import StateBox
 from ctxlab.explorers.summary import Errors, Progress, Summary
 from ctxlab.explorers.timeline_view import TimelineView
 from ctxlab.explorers.view import View, set_value
@@ -35,11 +39,12 @@ from ctxlab.vocabularies import counter as counter_of
 
 
 class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
-    """Explore a session: a Session, a path, or None for the first sample.
+    """Explore a session: a Session, a path, or None for the first sample or that of the state.
 
     The keywords choose what is shown first; everything can be changed on the screen. ``budget`` is in tokens (default:
     half of what the session costs), ``policy`` is "release", "careful" or "summarizing". Raises what loading
-    the session raises.
+    the session raises. ``state`` is one that was copied or saved, as text or a `Path`; it wins over the
+    other keywords, and where it is none, or of another session, that is a ValueError.
     """
 
     def __init__(
@@ -57,19 +62,26 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         preserve_recent_messages: int = 10,
         fallback: Fallback = "release",
         preserve_chars: int = 2000,
+        state: "str | os.PathLike[str] | None" = None,
     ) -> None:
         self.library = Library()
         self.progress, self.errors = Progress(), Errors()
         opening = Progress(alone=True)
         opening.begin()
         self.finder = Finder(self.library, opening.report)
-        source = self._source(session)
-        chosen = Policy(
-            policy, release, window_size, should_truncate_results, pin_first or 0, False, summary_ratio,
-            preserve_recent_messages, fallback, preserve_chars,
-        )  # fmt: skip
-        state = self._opened(source, State(source, "", 0, counter, chosen))
-        self.store = Store(state if budget is None else replace(state, budget=budget))
+        saved = None if state is None else from_text(read(state))
+        if saved:
+            source = source_of(saved, self.library) if session is None else self._source(session)
+            shown = restored(saved, self.library, source)
+        else:
+            source = self._source(session)
+            chosen = Policy(
+                policy, release, window_size, should_truncate_results, pin_first or 0, False, summary_ratio,
+                preserve_recent_messages, fallback, preserve_chars,
+            )  # fmt: skip
+            shown = self._opened(source, State(source, "", 0, counter, chosen))
+            shown = shown if budget is None else replace(shown, budget=budget)
+        self.store = Store(shown)
         self.findings: Findings = self.finder(self.store.state)
         opening.end()
         self.finder.progress = self.progress.report
@@ -85,6 +97,8 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
             Why(*on), RoundsTab(*on), MessageView(*on), MatrixView(*on), CompareTab(*on), TuneTab(*on),
         )  # fmt: skip
         self.tab = ipywidgets.Tab([tab.widget for tab in self.tabs], titles=[tab.name for tab in self.tabs])
+        self.state_box = StateBox()
+        self.state_box.react(self.guarded, self.open_state)
         self._views: tuple[View, ...] = (
             self.session_bar, self.policy_bar, self.budget_bar, self.summary, self.player, self.timeline, self.sight,
         )  # fmt: skip
@@ -92,7 +106,9 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
             self.session_bar, self.policy_bar, self.budget_bar, self.progress, self.errors, self.summary, self.player,
             self.timeline, self.sight,
         )  # fmt: skip
-        super().__init__([*(view.widget for view in stack), self.tab, self.page], layout={"width": "100%"})
+        super().__init__(
+            [*(view.widget for view in stack), self.tab, self.state_box, self.page], layout={"width": "100%"}
+        )
         self.add_class("ctxlab")
         self.tab.observe(self.guarded(lambda change: self._open_tab(change.new)), "selected_index")
         self.store.watch(self._show)
@@ -102,6 +118,23 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
     def state(self) -> State:
         """What is shown, as one value."""
         return self.store.state
+
+    @property
+    def state_text(self) -> str:
+        """What is shown, as one word that may stand in a URL; no path of this computer is in it."""
+        return to_text(portable(self.findings))
+
+    def save_state(self, path: "str | os.PathLike[str]") -> None:
+        """Write what is shown to a small JSON file. Raises OSError."""
+        Path(path).write_text(to_json(portable(self.findings)), encoding="utf-8")
+
+    def open_state(self, state: "str | os.PathLike[str]") -> None:
+        """Show a state that was copied or saved: a text, or a path given as `Path`.
+
+        Raises ValueError, in words, where it is none, or of a session that is not open here.
+        """
+        saved = from_text(read(state))
+        self.store.replace(restored(saved, self.library, source_of(saved, self.library)))
 
     def guarded(self, callback: Callable[[Any], None]) -> Callable[[Any], None]:
         """Return a callback whose errors are shown in the explorer: the one place where they are caught."""
@@ -148,6 +181,8 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
             view.show(self.findings)
         self.tabs[self._tab_number(state.tab)].show(self.findings)
         set_value(self.tab, selected_index=self._tab_number(state.tab))
+        saved = portable(self.findings)
+        self.state_box.show(to_text(saved), to_json(saved))
 
     def _tab_number(self, name: str) -> int:
         return next((number for number, tab in enumerate(self.tabs) if tab.name == name), 0)

@@ -1,7 +1,9 @@
-"""The tabs of the explorer as a person meets them: one selection in all of them, and policies side by side.
+"""The tabs of the explorer as a person meets them: one selection, policies side by side, a state passed on.
 
 One page for all of it. Sizes and themes of the whole are looked at elsewhere.
 """
+
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -91,6 +93,37 @@ def test_the_other_half_of_a_tool_pair_is_one_press_away_and_so_is_the_way_back(
     expect(focus(explorer)).to_have_value("1")
     explorer.get_by_role("button", name="Raw JSON").click()
     expect(explorer.locator(".ctxlab-block pre").last).to_contain_text('"toolUse": {')
+
+
+def test_a_state_is_saved_and_opened_again_and_nonsense_is_refused(explorer: Locator, tmp_path: Path) -> None:
+    open_tab(explorer, "Why")
+    focus(explorer).fill("3")
+    focus(explorer).press("Enter")
+    expect(explorer.locator(".ctxlab-about")).to_contain_text("Message 3")
+    with explorer.page.expect_download() as saved:
+        explorer.get_by_role("button", name="Save state").click()
+    file = tmp_path / "state.json"
+    saved.value.save_as(file)
+    focus(explorer).fill("0")
+    focus(explorer).press("Enter")
+    expect(explorer.locator(".ctxlab-about")).to_contain_text("Message 0")
+    explorer.get_by_role("button", name="Open state").click()
+    explorer.get_by_label("State file to open").set_input_files(file)
+    expect(focus(explorer)).to_have_value("3")
+    explorer.get_by_label("State to open").fill("<img src=x onerror=alert(1)>")
+    explorer.get_by_label("State to open").press("Enter")
+    expect(explorer.locator(".ctxlab-error")).to_contain_text("a state begins with ctxlab-state.1.")
+    expect(focus(explorer)).to_have_value("3")
+    explorer.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    explorer.get_by_role("button", name="Copy state").click()
+    expect(explorer.locator(".ctxlab-state")).to_contain_text("Copied")
+    copied = explorer.page.evaluate("navigator.clipboard.readText()")
+    focus(explorer).fill("1")
+    focus(explorer).press("Enter")
+    expect(explorer.locator(".ctxlab-about")).to_contain_text("Message 1")
+    explorer.get_by_label("State to open").fill(copied)
+    explorer.get_by_label("State to open").press("Enter")
+    expect(focus(explorer)).to_have_value("3")
 
 
 def test_no_script_of_the_page_has_failed(errors: list[str], explorer: Locator) -> None:
