@@ -389,10 +389,10 @@ def test_the_fast_decoder_has_the_outcome_of_the_exact_one(text: bytes) -> None:
 
 
 def test_nothing_but_a_session_or_one_clear_error_comes_out_of_thousands_of_damaged_files(tmp_path: Path) -> None:
-    outcomes, faults = mutations.run(6_000, random.randrange(10**9), tmp_path)
+    outcomes, faults = mutations.run(4_000, random.randrange(10**9), tmp_path)
     assert faults == []
-    assert sum(outcomes.values()) == 6_000
-    assert sum(count for outcome, count in outcomes.items() if outcome.startswith("read as")) > 1_000
+    assert sum(outcomes.values()) == 4_000
+    assert sum(count for outcome, count in outcomes.items() if outcome.startswith("read as")) > 800
 
 
 def test_a_damaged_archive_of_a_session_is_a_session_or_one_clear_error(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from tests.conftest import need
 from tests.test_sessions_saving import plain_conversations
 
 PROJECT = Path(__file__).parents[1]
-few = settings(max_examples=40)
+few = settings(max_examples=25)
 
 
 def opened(value: Any, format: str) -> Session:
