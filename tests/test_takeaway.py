@@ -236,6 +236,9 @@ def test_the_files_are_formatted_and_without_a_finding(
         (tmp_path / f"test_{number}.py").write_text(pytest_file(fault, messages), encoding="utf-8")
     hostile = failing_test(hostile_session(), *STUCK, keep_text=True, redacted=False)
     (tmp_path / "test_hostile.py").write_text(hostile.text, encoding="utf-8")
+    wrong = Summarizing.as_of("1.62.0", 0.34, 2, pin_first=12)
+    right = Summarizing(0.34, 2, pin_first=12)
+    (tmp_path / "test_options.py").write_text(failing_test((user("x" * 7000),), wrong, right).text, encoding="utf-8")
     ruff = [sys.executable, "-m", "ruff"]
     style = ["--isolated", "--line-length", "120", str(tmp_path)]
     formatted = subprocess.run([*ruff, "format", "--diff", *style], capture_output=True, text=True)

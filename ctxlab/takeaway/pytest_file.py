@@ -10,7 +10,7 @@ from ctxlab.expectations import parameters
 from ctxlab.faults import SUMMARY, Fault, is_released, options, play, said
 from ctxlab.messages import Conversation
 from ctxlab.sliding_window import SlidingWindow
-from ctxlab.takeaway.literals import listing, literal
+from ctxlab.takeaway.literals import WIDTH, listing, literal
 
 TITLES = {
     "no-error": "is_not_stuck",
@@ -103,13 +103,10 @@ def _test(fault: Fault) -> str:
     given = [f"{name}={literal(value)}" for name, value in options(fault.wrong).items() if _is_shown(name, value)]
     if not isinstance(fault.wrong, SlidingWindow):
         given.append("summarization_agent=Summarizer()")
-    manager = f"    manager = {MANAGERS[isinstance(fault.wrong, SlidingWindow)]}({', '.join(given)})\n"
-    if len(manager) > 121:
-        manager = (
-            manager.replace("(", "(\n        ")
-            .replace(")\n", "\n    )\n")
-            .replace("Summarizer(\n        \n    )", "Summarizer()")
-        )
+    name = MANAGERS[isinstance(fault.wrong, SlidingWindow)]
+    manager = f"    manager = {name}({', '.join(given)})\n"
+    if len(manager) > WIDTH + 1:
+        manager = f"    manager = {name}(\n        {', '.join(given)}\n    )\n"
     call = 'manager.reduce_context(agent, ContextWindowOverflowException("Input is too long for the model"))'
     if fault.call == "routine":
         call = "manager.apply_management(agent)"
