@@ -80,6 +80,11 @@ class Audit:
         found = {finding.status for finding in self.findings}
         return "refused" if "refused" in found else "unknown" if "unknown" in found else "accepted"
 
+    @property
+    def recovers(self) -> bool:
+        """Whether the policy makes the conversation fit: True without a policy, too."""
+        return self.trace is None or self.trace.outcome == "fits"
+
 
 def audit(
     messages: Sequence[Message],

@@ -121,8 +121,9 @@ class Tuning:
             best = within[-1]
             return Recommendation(
                 best.preserve_chars,
-                f"{best.preserve_chars:,} is the largest preserve_chars with which {every} {budget:,} tokens in at "
-                f"most {_calls(most_refused)} (it takes {best.refused_calls}).{_more_kept(within, best)}",
+                f"{best.preserve_chars:,} is the largest preserve_chars tried with which {every} {budget:,} tokens in "
+                f"at most {_calls(most_refused)} (it takes {best.refused_calls}).{_more_kept(within, best)}"
+                f"{_no_matter(answers)}",
             )
         if fitting:
             fewest = min(answer.refused_calls or 0 for answer in fitting)
@@ -145,6 +146,14 @@ class Tuning:
         import pandas as pd
 
         return pd.DataFrame([_row(setting, budget) for setting in self.settings])
+
+
+def _no_matter(answers: Sequence[Answer]) -> str:
+    """Say where the choice changes nothing: a summary alone does it, or there is nothing to cut."""
+    same = {(answer.refused_calls, answer.tokens, answer.characters) for answer in answers}
+    if len(answers) > 1 and len(same) == 1:
+        return " Every value does the same here: no text is cut on the way, summarizing alone decides."
+    return ""
 
 
 def _more_kept(within: Sequence[Answer], best: Answer) -> str:

@@ -61,7 +61,7 @@ def check_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int
         ([SEED, "--policy", "window", "--window-size", "4", "--provider", "anthropic"], 0),
         ([SEED, "--policy", "window", "--window-size", "4", "--provider", "bedrock-nova"], 1),
         ([SEED, "--policy", "careful", "--window-size", "4", "--provider", "bedrock-nova"], 0),
-        ([SEED, "--policy", "window", "--window-size", "4", "--as-of", "1.35.0"], 0),
+        ([SEED, "--policy", "window", "--window-size", "4", "--as-of", "1.35.0"], 1),
         (["no such file"], 2),
         ([SEED, "--policy", "window", "--as-of", "1.99.0"], 2),
         ([SEED, "--policy", "window", "--counter", "no such counter"], 2),

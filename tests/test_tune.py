@@ -26,7 +26,7 @@ def test_it_prints_a_row_a_value_and_what_it_recommends(capsys: pytest.CaptureFi
     printed = " ".join(capsys.readouterr().out.split())
     assert "2,000 7 146,298 (37%) 55,285 (36%) ◀ recommended" in printed
     assert "5,000 never fits 400,000 (100%) 151,783 (100%)" in printed
-    assert "2,000 is the largest preserve_chars with which the session fits 60,000 tokens in at most 7" in printed
+    assert "2,000 is the largest preserve_chars tried with which the session fits 60,000 tokens in at most 7" in printed
     assert "500 would keep more text, 151,087 characters" in printed
 
 

@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         _print(session, found, policy, args)
     fine = found.status == "accepted" or (found.status == "unknown" and args.allow_unknown)
-    return 0 if fine else 1
+    return 0 if fine and found.recovers else 1
 
 
 def _tokens(text: str) -> int:
@@ -182,7 +182,7 @@ def _annotations(file: Path, found: "Audit", session: "Session") -> Iterator[str
         title = f"{finding.violation.rule} {finding.stage}"
         yield _annotation(LEVELS[finding.status], file, title, finding.sentence)
     if found.trace is not None and found.trace.error:
-        yield _annotation("notice", file, found.trace.outcome, found.trace.error)
+        yield _annotation("error", file, found.trace.outcome, found.trace.error)
     yield _one_line(f"ctxlab check: {session.name}: {_count(found)}")
 
 
@@ -228,6 +228,8 @@ def _print(session: "Session", found: "Audit", policy: "Policy | None", args: ar
     console.print()
     hint = "; --allow-unknown lets it pass" if found.status == "unknown" and not args.allow_unknown else ""
     console.print(f"{SIGNS[found.status].split()[0]} {_count(found)}{hint}", style=STYLES[found.status])
+    if found.trace is not None and not found.recovers:
+        console.print(f"× it does not fit: {found.trace.outcome}, {found.trace.error}", style=STYLES["refused"])
 
 
 def _print_findings(console: "Console", found: "Audit", every: bool) -> None:

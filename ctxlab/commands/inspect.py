@@ -193,7 +193,9 @@ def _candidates(
         table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]  # the loop widens a literal
     table.add_column("verdict", no_wrap=True)
     table.add_column("why")
-    for point in shown:
+    for at, point in enumerate(shown):
+        if hidden and at == ROWS // 2:
+            table.add_row("…", "", "", "", "", f"{hidden:,} messages are not shown", style="dim")
         rest = ledger.suffix[point.index]
         fits = "fits the budget" if rest <= budget else "above the budget"
         table.add_row(
@@ -225,7 +227,8 @@ def _print_reported(console: "Console", session: "Session", ledger: "Ledger", ev
 def _print_rounds(console: "Console", trace: "Trace", every: bool) -> None:
     shown = trace.rounds if every else trace.rounds[:10]
     for round, tokens in zip(shown, trace.tokens[1:], strict=False):
-        console.print(f"Round {round.number}: {len(round.edits):,} edits, then {tokens:,} tokens.")
+        edits = f"{len(round.edits):,} edit{'s' if len(round.edits) != 1 else ''}"
+        console.print(f"Round {round.number}: {edits}, then {tokens:,} tokens.")
         sentences = [edit.sentence for edit in round.edits]
         for sentence in sentences if every else sentences[:3]:
             console.print(f"  {_plain(sentence)}")

@@ -38,7 +38,7 @@ def detect(source: Source, readers: Sequence[Reader]) -> tuple[Reader, Claim]:
 
 def _unknown(source: Source, readers: Iterable[Reader]) -> SessionFormatError:
     known = "; ".join(f"{reader.name}: {reader.reads}" for reader in readers)
-    advice = f"Formats read: {known}. If it is one of them all the same, say so with format=…"
+    advice = f"Formats read: {known}. If it is one of them all the same, say so with format=… (in a terminal, --format)"
     if source.folder:
         here = look(source.place)
         names = [f"{name}/" for name in here.folders] + list(here.files)
