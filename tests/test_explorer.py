@@ -553,3 +553,9 @@ def test_pins_of_the_session_itself_are_shown() -> None:
     explorer = on((pinned(user("Keep me.")), assistant("ok"), user("more"), assistant("yes")), window_size=2)
     assert explorer.timeline.canvas.picture["pinned"] == [0]
     assert "pinned" in explorer.sight.said.value
+
+
+def test_what_the_provider_reported_stands_beside_the_estimate() -> None:
+    usage = {"usage": {"inputTokens": 123_456, "outputTokens": 1, "totalTokens": 123_457}}
+    explorer = Explorer(Session.of((user("hi"), {**assistant("ok"), "metadata": usage}, user("go on"))))
+    assert "123,456 tokens" in explorer.summary.notes.value

@@ -126,3 +126,36 @@ def test_what_the_provider_reported_is_shown_beside_the_estimate(
     printed = capsys.readouterr().out
     assert "The last of 9 reported calls read 1,700 tokens" in " ".join(printed.split())
     assert "(6 of 9; --all shows every one)" in printed
+
+
+def test_the_page_tells_the_same_as_the_json_and_never_writes_over_a_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "page.html"
+    code, record = inspect_json(capsys, SEED, "--window-size", "4", "--as-of", "1.35.0", "--html", str(out))
+    page = out.read_text(encoding="utf-8")
+    assert code == 1
+    assert "Unable to trim conversation context!" in page
+    reasons = [message["reason"] for message in record["messages"] if message["reason"]]
+    assert reasons
+    assert all(reason in page for reason in reasons)
+    assert all(release["name"] in page for release in record["releases"])
+    assert main(["inspect", SEED, "--html", str(out)]) == 2
+    assert out.read_text(encoding="utf-8") == page
+    assert "cannot write" in capsys.readouterr().err
+
+
+def test_the_page_shows_hostile_text_as_text(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    hostile = "<script>alert(1)</script><img src=x onerror=alert(1)>\x1b[2J‮"
+    messages = [{**user("hi"), "role": hostile}, *[assistant("ok"), user("go")] * 3]
+    main(["inspect", written(tmp_path, messages), "--budget", "1", "--html", str(tmp_path / "page.html")])
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "&lt;script&gt;" in page
+    assert not any(raw in page for raw in ("<script", "<img", "\x1b", "‮"))
+
+
+def test_what_the_provider_reported_is_on_the_page(tmp_path: Path) -> None:
+    usage = {"usage": {"inputTokens": 123_456, "outputTokens": 1, "totalTokens": 123_457}}
+    messages = [user("hi"), {**assistant("ok"), "metadata": usage}]
+    main(["inspect", written(tmp_path, messages), "--html", str(tmp_path / "page.html")])
+    assert "123,456 tokens" in (tmp_path / "page.html").read_text(encoding="utf-8")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctxlab.releases import NEWEST
+from ctxlab.report import MARKS, page
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from ctxlab.trimming import TrimPoint
 
 ROWS = 60
-MARKS = {"user": "▲ user", "tool_pair": "◆ tool pair", "any": "△ any role", None: "× refused"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -42,6 +42,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pin-first", type=int, metavar="N", help="pin the first N messages (from 1.43.0)")
     parser.add_argument("--all", action="store_true", help=f"list every message, not {ROWS} of them")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead")
+    parser.add_argument(
+        "--html", type=Path, metavar="OUT", help="also write it all as one HTML page, never over a file"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -63,8 +66,16 @@ def run(args: argparse.Namespace) -> int:
     asked = policies(args.window_size, not args.no_truncate, args.pin_first)
     lanes = compare(session.messages, asked, budget, counter)
     points = ctxlab.trim_points(session.messages)
+    record = _record(session, ledger, points, policy, trace, lanes)
+    if args.html:
+        try:
+            with args.html.open("x", encoding="utf-8") as out:
+                out.write(page(record))
+        except OSError as error:
+            print(f"ctxlab inspect: cannot write {str(args.html)!a}: {error.strerror}", file=sys.stderr)
+            return 2
     if args.json:
-        print(json.dumps(_record(session, ledger, points, policy, trace, lanes), ensure_ascii=True, indent=2))
+        print(json.dumps(record, ensure_ascii=True, indent=2))
     else:
         _print(session, ledger, points, policy, trace, lanes, counter, args)
     return 0 if trace.outcome == "fits" else 1
@@ -129,7 +140,8 @@ def _reported(session: "Session", ledger: "Ledger") -> dict[str, Any]:
         {"messages": call.messages, "estimate": call.estimate, "reported": call.reported, "ratio": call.ratio}
         for call in found.calls
     ]
-    return {"calls": calls, "growth": found.growth, "fixed": found.fixed, "ratio": found.ratio}
+    line = {"growth": found.growth, "fixed": found.fixed, "ratio": found.ratio}
+    return {"calls": calls, **line, "sentence": found.sentence}
 
 
 def _outcome(trace: "Trace") -> dict[str, Any]:

@@ -7,6 +7,7 @@ import ipywidgets
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
+from ctxlab.calibration import calibrate
 from ctxlab.escaping import html
 from ctxlab.explorers.findings import Findings
 from ctxlab.explorers.view import set_value, text
@@ -38,7 +39,9 @@ class Summary:
 
 
 def _notes(findings: Findings) -> str:
-    notes = [str(note) for note in findings.session.notes]
+    reported = findings.session.reported_input_tokens
+    estimate = [calibrate(reported, findings.ledger).sentence] if reported else []
+    notes = [*estimate, *(str(note) for note in findings.session.notes)]
     warnings = list(findings.run.notes)
     if len(notes) + len(warnings) <= 0:
         return ""
