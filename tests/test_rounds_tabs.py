@@ -38,22 +38,25 @@ def test_the_tuner_and_the_explorer_share_a_budget() -> None:
     shown = explorer()
     tab = TuneTab(shown.store, shown.guarded)
     tab.show(shown.findings)
-    (tuner,) = tab.widget.children
+    tuner = tab.tuner
     assert isinstance(tuner, Tuner)
+    assert tuner in tab.widget.children
     assert tuner.budget == 30_000
     tuner.budget = 25_000
     assert shown.state.budget == 25_000
     shown.store.change(budget=20_000)
     tab.show(shown.findings)
-    assert (tab.widget.children, tuner.budget) == ((tuner,), 20_000)
+    assert (tab.tuner, tuner.budget) == (tuner, 20_000)
 
 
 def test_another_session_is_another_tuner() -> None:
     shown = explorer()
     tab = TuneTab(shown.store, shown.guarded)
     tab.show(shown.findings)
-    before = tab.widget.children
+    before = tab.tuner
     shown.show_session("sample:giant-block")
     tab.show(shown.findings)
-    assert tab.widget.children != before
-    assert json.loads(tab.widget.children[0].record)["sessions"] == [shown.findings.session.name]
+    assert tab.tuner is not None
+    assert tab.tuner is not before
+    assert before not in tab.widget.children
+    assert json.loads(tab.tuner.record)["sessions"] == [shown.findings.session.name]

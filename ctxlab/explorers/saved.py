@@ -9,7 +9,7 @@ import binascii
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, get_args
 
@@ -76,7 +76,7 @@ def _record(saved: Saved) -> dict[str, Any]:
     return {MARK: VERSION, "count": saved.count, **told}
 
 
-def _differing(value: Any, without: set[str] = frozenset()) -> dict[str, Any]:  # type: ignore[assignment]
+def _differing(value: Any, without: Collection[str] = ()) -> dict[str, Any]:
     """Return the fields of a value that are not as usual."""
     told = {field.name: (getattr(value, field.name), field.default) for field in fields(value)}
     return {

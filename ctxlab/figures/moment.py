@@ -62,7 +62,8 @@ class Subject:
         """Tokens of pinned messages before each index (length n): they stay wherever the cut is."""
         pinned = self.history.pinned_at < NEVER if self.pins else np.zeros(len(self.messages), dtype=bool)
         own = np.where(pinned, np.array(self.ledger.per_message, dtype=np.int64), 0)
-        return np.cumsum(own) - own
+        before: Ints = np.cumsum(own) - own
+        return before
 
     @cached_property
     def suffix(self) -> Ints:

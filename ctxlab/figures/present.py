@@ -21,7 +21,7 @@ def pinned_messages(subject: Subject) -> list[int]:
     if not subject.pins:
         return []
     at = subject.history.pinned_at[subject.first : subject.last]
-    return (np.flatnonzero(at < NEVER) + subject.first).tolist()
+    return [subject.first + int(index) for index in np.flatnonzero(at < NEVER)]
 
 
 def free_media(subject: Subject) -> list[int]:
