@@ -32,6 +32,7 @@ from ctxlab.explorers.state_box import StateBox
 from ctxlab.explorers.summary import Errors, Progress, Summary
 from ctxlab.explorers.timeline_view import TimelineView
 from ctxlab.explorers.view import View, set_value
+from ctxlab.explorers.views_tab import ViewsTab
 from ctxlab.explorers.why import Why
 from ctxlab.releases import NEWEST
 from ctxlab.sessions import Session
@@ -94,7 +95,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         self.summary, self.sight = Summary(), Sight(self.store, self.guarded)
         on = (self.store, self.guarded)
         self.tabs: tuple[Any, ...] = (
-            Why(*on), RoundsTab(*on), MessageView(*on), MatrixView(*on), CompareTab(*on), TuneTab(*on),
+            Why(*on), RoundsTab(*on), MessageView(*on), MatrixView(*on), CompareTab(*on), TuneTab(*on), ViewsTab(*on),
         )  # fmt: skip
         self.tab = ipywidgets.Tab([tab.widget for tab in self.tabs], titles=[tab.name for tab in self.tabs])
         self.state_box = StateBox()
