@@ -11,7 +11,7 @@ from ctxlab.explorers.front_end import Rows
 from ctxlab.explorers.state import Store
 from ctxlab.explorers.view import Guard
 
-COLUMNS = (("view", ""), ("messages", "right"), ("tokens", "right"), ("", "short"), ("what it is", "wide"))
+COLUMNS = (("view", "short"), ("messages", "right"), ("tokens", "right"), ("", "short"), ("what it is", "wide"))
 PAGE = 20
 BAR = 12
 """Signs of the longest bar."""
