@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ctxlab.commands._arguments import token_count
 from ctxlab.releases import NEWEST
 
 if TYPE_CHECKING:
@@ -51,7 +52,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--window-size", type=int, default=40, metavar="N", help="messages kept (default: %(default)s)")
     parser.add_argument("--no-truncate", action="store_true", help="leave tool results alone")
     parser.add_argument("--pin-first", type=int, metavar="N", help="pin the first N messages (from 1.43.0)")
-    parser.add_argument("--budget", type=_tokens, metavar="N", help="the token budget (default: half of the session's)")
+    parser.add_argument(
+        "--budget", type=token_count, metavar="N", help="the token budget (default: half of the session's)"
+    )
     parser.add_argument("--counter", default="cl100k_base", help="how to count tokens (default: %(default)s)")
     parser.add_argument("--all", action="store_true", help=f"list every finding, not {ROWS} of them")
     shown = parser.add_mutually_exclusive_group()
@@ -83,13 +86,6 @@ def run(args: argparse.Namespace) -> int:
         _print(session, found, policy, args)
     fine = found.status == "accepted" or (found.status == "unknown" and args.allow_unknown)
     return 0 if fine and found.recovers else 1
-
-
-def _tokens(text: str) -> int:
-    tokens = int(text.replace(",", "").replace("_", ""))
-    if tokens < 0:
-        raise argparse.ArgumentTypeError(f"a budget is a number of tokens, got {text!r}")
-    return tokens
 
 
 def _policy(args: argparse.Namespace) -> "Policy | None":

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ctxlab.commands._arguments import token_count
 from ctxlab.releases import NEWEST
 from ctxlab.report import MARKS, page
 
@@ -32,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", help="read the file as this format instead of finding out")
     parser.add_argument("--view", help="which view of the session to show (see the notes that are printed)")
     parser.add_argument("--counter", default="cl100k_base", help="how to count tokens (default: %(default)s)")
-    parser.add_argument("--budget", type=_tokens, help="the token budget (default: half of what the session costs)")
+    parser.add_argument("--budget", type=token_count, help="the token budget (default: half of what the session costs)")
     parser.add_argument(
         "--policy", choices=("window", "careful", "summarizing"), default="window", help="default: %(default)s"
     )
@@ -90,13 +91,6 @@ def _policy(args: argparse.Namespace) -> "Policy":
     if args.policy == "careful":
         return SlidingWindow.careful(args.window_size, not args.no_truncate, args.pin_first)
     return SlidingWindow.as_of(args.as_of, args.window_size, not args.no_truncate, pin_first=args.pin_first)
-
-
-def _tokens(text: str) -> int:
-    tokens = int(text.replace(",", "").replace("_", ""))
-    if tokens < 0:
-        raise argparse.ArgumentTypeError(f"a budget is a number of tokens, got {text!r}")
-    return tokens
 
 
 def _record(

@@ -13,6 +13,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from ctxlab.commands._arguments import token_count
 from ctxlab.releases import NEWEST
 
 if TYPE_CHECKING:
@@ -62,7 +63,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     policy.add_argument("--no-truncate", action="store_true", help="leave tool results alone")
     policy.add_argument("--pin-first", type=int, metavar="N", help="pin the first N messages (from 1.43.0)")
     policy.add_argument(
-        "--budget", type=_tokens, metavar="N", help="the token budget (trace and table: default half of the session's)"
+        "--budget",
+        type=token_count,
+        metavar="N",
+        help="the token budget (trace and table: default half of the session's)",
     )
     policy.add_argument("--counter", default="cl100k_base", help="how to count tokens (default: %(default)s)")
 
@@ -196,13 +200,6 @@ def _policy(args: argparse.Namespace, release: str) -> "Policy":
     if release == "careful":
         return SlidingWindow.careful(args.window_size, not args.no_truncate, args.pin_first)
     return SlidingWindow.as_of(release, args.window_size, not args.no_truncate, pin_first=args.pin_first)
-
-
-def _tokens(text: str) -> int:
-    tokens = int(text.replace(",", "").replace("_", ""))
-    if tokens < 0:
-        raise argparse.ArgumentTypeError(f"a budget is a number of tokens, got {text!r}")
-    return tokens
 
 
 def _budget(session: "Session", args: argparse.Namespace) -> int:
