@@ -34,6 +34,7 @@ from ctxlab.explorers.timeline_view import TimelineView
 from ctxlab.explorers.view import View, set_value
 from ctxlab.explorers.views_tab import ViewsTab
 from ctxlab.explorers.why import Why
+from ctxlab.explorers.work import Stopped, Worker
 from ctxlab.releases import NEWEST
 from ctxlab.sessions import Session
 from ctxlab.vocabularies import counter as counter_of
@@ -65,27 +66,24 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         preserve_chars: int = 2000,
         state: "str | os.PathLike[str] | None" = None,
     ) -> None:
-        self.library = Library()
         self.progress, self.errors = Progress(), Errors()
+        self.worker = Worker(self.progress.wait)
+        self.progress.on_stop(self.worker.stop)
         opening = Progress(alone=True)
-        opening.begin()
+        self.library = Library(opening.report)
         self.finder = Finder(self.library, opening.report)
-        saved = None if state is None else from_text(read(state))
-        if saved:
-            source = source_of(saved, self.library) if session is None else self._source(session)
-            shown = restored(saved, self.library, source)
-        else:
-            source = self._source(session)
-            chosen = Policy(
-                policy, release, window_size, should_truncate_results, pin_first or 0, False, summary_ratio,
-                preserve_recent_messages, fallback, preserve_chars,
-            )  # fmt: skip
-            shown = self._opened(source, State(source, "", 0, counter, chosen))
-            shown = shown if budget is None else replace(shown, budget=budget)
-        self.store = Store(shown)
-        self.findings: Findings = self.finder(self.store.state)
-        opening.end()
-        self.finder.progress = self.progress.report
+        chosen = Policy(
+            policy, release, window_size, should_truncate_results, pin_first or 0, False, summary_ratio,
+            preserve_recent_messages, fallback, preserve_chars,
+        )  # fmt: skip
+        opening.begin()
+        try:
+            shown = self._first(session, state, State("", "", 0, counter, chosen), budget)
+            self.store = Store(shown)
+            self.findings: Findings = self.finder(shown)
+        finally:
+            opening.end()
+        self.library.progress = self.finder.progress = self._report
         self.page = Page(names=[list(name) for name in NAMES])
         self.timeline = TimelineView(self.store, self.guarded)
         self.player = Player(self.store, self.guarded)
@@ -138,19 +136,16 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         self.store.replace(restored(saved, self.library, source_of(saved, self.library)))
 
     def guarded(self, callback: Callable[[Any], None]) -> Callable[[Any], None]:
-        """Return a callback whose errors are shown in the explorer: the one place where they are caught."""
+        """Return a callback that works where it can be stopped, and whose errors are shown in the explorer.
+
+        This is the one place where they are caught. Of values that come in while it works, the last one counts.
+        """
 
         def run(event: Any) -> None:
-            self.progress.begin()
-            try:
-                before = self.store.state
+            if self.worker.is_here:  # what a callback sets calls others back; they are part of it
                 callback(event)
-                if self.store.state is not before:
-                    self.errors.clear()
-            except Exception as error:
-                self.errors.show(error)
-            finally:
-                self.progress.end()
+            else:
+                self.worker.do(lambda: self._run(callback, event), callback if hasattr(event, "new") else None)
 
         return run
 
@@ -162,12 +157,54 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         else:
             self.store.replace(state)
 
+    def _run(self, callback: Callable[[Any], None], event: Any) -> None:
+        self.progress.begin()
+        try:
+            before = self.store.state
+            callback(event)
+            if self.store.state is not before:
+                self.errors.clear()
+        except Exception as error:
+            self._put_back(error)
+        finally:
+            self.progress.end()
+
+    def _put_back(self, error: Exception) -> None:
+        """Say what went wrong, and show again what is true: a control may still show what was wished for."""
+        if isinstance(error, Stopped):
+            self.errors.tell("Stopped. Everything is as it was before.")
+        else:
+            self.errors.show(error)
+        try:
+            self.store.show()
+        except Exception as again:
+            self.errors.show(again)
+
+    def _report(self, what: str, done: int, of: int) -> None:
+        self.worker.check()
+        self.progress.report(what, done, of)
+
     def _source(self, session: "Session | str | os.PathLike[str] | None") -> str:
         if isinstance(session, Session):
             return self.library.give(session)
         if session is None:
             return SAMPLE + self.library.samples[0]
         return self.library.open(os.fspath(session))
+
+    def _first(
+        self,
+        session: "Session | str | os.PathLike[str] | None",
+        saved: "str | os.PathLike[str] | None",
+        chosen: State,
+        budget: int | None,
+    ) -> State:
+        """Return what is shown first: a saved state, or a session from its start with what was chosen."""
+        if saved is not None:
+            told = from_text(read(saved))
+            source = source_of(told, self.library) if session is None else self._source(session)
+            return restored(told, self.library, source)
+        shown = self._opened(self._source(session), chosen)
+        return shown if budget is None else replace(shown, budget=budget)
 
     def _opened(self, source: str, state: State) -> State:
         session = self.library[source]

@@ -5,6 +5,7 @@ afterwards. Nothing is written elsewhere.
 """
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from ctxlab.samples import sample_sessions
@@ -17,9 +18,13 @@ GIVEN = "given:"
 
 
 class Library:
-    """Sessions by source: ``sample:NAME``, ``path:PATH``, ``upload:NAME`` or ``given:NAME``; ``samples`` are names."""
+    """Sessions by source: ``sample:NAME``, ``path:PATH``, ``upload:NAME`` or ``given:NAME``; ``samples`` are names.
 
-    def __init__(self) -> None:
+    ``progress`` is called with what is being done and how many bytes are read of how many; it may raise to stop.
+    """
+
+    def __init__(self, progress: Callable[[str, int, int], None] = lambda what, done, of: None) -> None:
+        self.progress = progress
         self.samples = tuple(sample_sessions())
         self._sessions: dict[str, Session] = {}
         self._editions: dict[str, int] = {}
@@ -44,7 +49,7 @@ class Library:
         place = Path(path).expanduser()
         sample = next((name for name, folder in sample_sessions().items() if _is_same(folder, place)), None)
         source = SAMPLE + sample if sample else PATH + path
-        self._add(source, load(place))
+        self._add(source, self._load(place))
         return source
 
     def upload(self, name: str, content: bytes) -> str:
@@ -53,7 +58,7 @@ class Library:
         with tempfile.TemporaryDirectory(prefix="ctxlab-") as folder:
             file = Path(folder) / plain
             file.write_bytes(content)
-            session = load(file)
+            session = self._load(file)
         source = UPLOAD + plain
         self._add(source, session)
         return source
@@ -70,10 +75,13 @@ class Library:
 
     def _read(self, source: str) -> Session:
         if source.startswith(SAMPLE):
-            return load(sample_sessions()[source.removeprefix(SAMPLE)])
+            return self._load(sample_sessions()[source.removeprefix(SAMPLE)])
         if source.startswith(PATH):
-            return load(Path(source.removeprefix(PATH)).expanduser())
+            return self._load(Path(source.removeprefix(PATH)).expanduser())
         raise KeyError(f"no session {source!r} has been opened")
+
+    def _load(self, path: Path) -> Session:
+        return load(path, progress=lambda done, of: self.progress("Reading bytes", done, of))
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -1,7 +1,9 @@
 """The sentence at the top, the loader's notes, progress while something takes long, and the one place for errors."""
 
+import threading
 import time
 import traceback
+from collections.abc import Callable
 
 import ipywidgets
 from IPython.core.interactiveshell import InteractiveShell
@@ -10,10 +12,8 @@ from IPython.display import display
 from ctxlab.calibration import calibrate
 from ctxlab.escaping import html
 from ctxlab.explorers.findings import Findings
-from ctxlab.explorers.view import set_value, text
-
-PATIENCE = 0.4
-"""Seconds without a word."""
+from ctxlab.explorers.view import button, set_value, text
+from ctxlab.explorers.work import PATIENCE
 
 EXPECTED = (ValueError, LookupError, OSError)
 """What a person's choice may raise and whose words explain it: a file, a counter, a parameter that cannot be."""
@@ -59,33 +59,60 @@ class Progress:
 
     def __init__(self, alone: bool = False) -> None:
         self.alone = alone
-        self.bar = ipywidgets.IntProgress(min=0, max=100, layout={"width": "40%"})
+        self.bar = ipywidgets.IntProgress(min=0, max=100, layout={"width": "200px"})
         self.label = ipywidgets.Label()
-        self.widget = ipywidgets.HBox([self.label, self.bar])
+        self.stop = button("■ Stop", "End this, and leave everything as it was", self._stopping)
+        self.widget = ipywidgets.HBox([self.label, self.bar] if alone else [self.label, self.bar, self.stop])
+        self.widget.add_class("ctxlab-progress")
         self.widget.layout.display = "none"
-        self._began = 0.0
+        self._began: float | None = None
+        self._lock = threading.Lock()
 
     def begin(self) -> None:
         """Start the clock."""
         self._began = time.monotonic()
 
+    def wait(self) -> None:
+        """Say that there is something to wait for, unless it is done by now."""
+        with self._lock:
+            if self._began is not None and self.widget.layout.display is not None:
+                set_value(self.label, value="Working…")
+                set_value(self.bar, value=0)
+                self._show()
+
     def report(self, what: str, done: int, of: int) -> None:
         """Show how far the work is, if it has taken long enough to be worth a word."""
-        if time.monotonic() - self._began < PATIENCE:
-            return
-        set_value(self.label, value=f"{what}: {done:,} of {of:,}")
-        set_value(self.bar, value=100 * done // max(of, 1))
+        with self._lock:
+            if self._began is None or time.monotonic() - self._began < PATIENCE:
+                return
+            way_out = ". Interrupt the kernel to stop." if self.alone else ""
+            set_value(self.label, value=f"{what}: {done:,} of {of:,}{way_out}")
+            set_value(self.bar, value=100 * done // max(of, 1))
+            self._show()
+
+    def end(self) -> None:
+        """Put the bar away."""
+        with self._lock:
+            self._began = None
+            set_value(self.stop, disabled=False)
+            if self.widget.layout.display is None:
+                self.widget.layout.display = "none"
+            if self.alone:
+                self.widget.close()
+
+    def on_stop(self, stop: Callable[[], None]) -> None:
+        """Call ``stop`` when somebody asks for the work to end."""
+        self.stop.on_click(lambda _: stop())
+
+    def _stopping(self, _: object) -> None:
+        set_value(self.stop, disabled=True)
+        set_value(self.label, value="Stopping…")
+
+    def _show(self) -> None:
         if self.widget.layout.display is not None:
             self.widget.layout.display = None
             if self.alone and InteractiveShell.initialized():
                 display(self.widget)  # type: ignore[no-untyped-call]  # IPython has no types here
-
-    def end(self) -> None:
-        """Put the bar away."""
-        if self.widget.layout.display is None:
-            self.widget.layout.display = "none"
-        if self.alone:
-            self.widget.close()
 
 
 class Errors:
@@ -107,6 +134,10 @@ class Errors:
                 f"<details><summary>Where it comes from</summary><pre>{where}</pre></details>"
             )
         self.widget.value = f'<div class="ctxlab-error" role="alert">{body}</div>'
+
+    def tell(self, words: str) -> None:
+        """Say what is no error, and no trace of what was asked for either."""
+        self.widget.value = f'<div class="ctxlab-told" role="status">{html(words)}</div>'
 
     def clear(self) -> None:
         """Take the last error away."""
