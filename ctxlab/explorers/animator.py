@@ -13,9 +13,8 @@ import traitlets
 from ctxlab.explorers.bundle import script, style
 from ctxlab.explorers.given import Given, conversation
 from ctxlab.explorers.guarded import guarded
-from ctxlab.figures.animation import animation, to_json
-from ctxlab.figures.narration import beside, narrate, risk
-from ctxlab.forecast import forecast
+from ctxlab.figures.animation import to_json
+from ctxlab.figures.playing import rounds_record
 from ctxlab.recovery import recover
 from ctxlab.reduction import Trace
 from ctxlab.sliding_window import SlidingWindow
@@ -56,19 +55,6 @@ class RoundsPlayer(anywidget.AnyWidget):
     def show(self, trace: Trace, manager: SlidingWindow | Summarizing, counter: TokenCounter) -> None:
         """Play another trace from now on; what is shown stays at the same round."""
         self.record = to_json(rounds_record(trace, manager, counter))
-
-
-def rounds_record(trace: Trace, manager: SlidingWindow | Summarizing, counter: TokenCounter) -> dict[str, Any]:
-    """Return the record of a trace with its forecast, and with what the other rule would do where there is a choice."""
-    summarizing = manager if isinstance(manager, Summarizing) else None
-    truncation = summarizing.truncation if summarizing else None
-    return {
-        **animation(trace, counter, truncation, narrate(trace, truncation)),
-        # A trace that does not fit went on to the end, so that it serves as the full one.
-        "forecast": forecast(trace.start, manager, trace.budget, counter, trace).sentence,
-        "beside": beside(trace.start, summarizing, trace.budget, counter) if summarizing else "",
-        "risk": risk(trace),
-    }
 
 
 class Animator(RoundsPlayer):

@@ -9,13 +9,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
-import numpy as np
-
-from ctxlab import careful
 from ctxlab.explorers.library import Library
 from ctxlab.explorers.state import Policy, State
 from ctxlab.figures.history import History, history
 from ctxlab.figures.moment import Moment, Subject
+from ctxlab.figures.policies import policy_name, search_start, verdicts
 from ctxlab.figures.story import Story, story
 from ctxlab.messages import Conversation
 from ctxlab.recovery import recover
@@ -24,7 +22,7 @@ from ctxlab.sessions import Session
 from ctxlab.sliding_window import SlidingWindow
 from ctxlab.summarizing import Summarizing
 from ctxlab.tokens import Ledger, TokenCounter, ledger
-from ctxlab.trimming import TrimPoint, split_rejection, trim_points
+from ctxlab.trimming import TrimPoint
 from ctxlab.vocabularies import counter
 
 Value = TypeVar("Value")
@@ -51,7 +49,8 @@ class Run:
 class Findings:
     """All that a view may want to show of a state. ``trace`` is the one under the state's budget.
 
-    ``played`` returns the run of another policy on the same session. Stops are the places at which the player halts:
+    ``played`` returns the run of another policy on the same session; whatever else takes long is told to ``progress``,
+    which may raise to stop it. Stops are the places at which the player halts:
     0 is the start, then one an edit, and one more where the trace ends without fitting.
     """
 
@@ -63,6 +62,7 @@ class Findings:
     trace: Trace = field(repr=False)
     subject: Subject = field(repr=False)
     played: Callable[[Policy], Run] = field(repr=False)
+    progress: Progress = field(repr=False)
 
     @property
     def messages(self) -> Conversation:
@@ -117,18 +117,8 @@ class Findings:
 
     def _moment(self, stop: int, focus: int | None) -> Moment:
         edit = min(stop, self.last_edit)
-        return Moment(self.subject, self.state.budget, edit, self._search_start(edit, stop > edit), focus)
-
-    def _search_start(self, edit: int, failed: bool) -> int | None:
-        """Return where the search of the last cut started, or where one would start now, in the timeline's count."""
-        if isinstance(self.run.manager, Summarizing):
-            return None
-        cut = self.history.cut(edit)
-        if cut is not None and not failed:
-            return cut.start
-        alive = np.flatnonzero(self.history.gone_at > edit).tolist()
-        start = self.run.manager.start(tuple(self.messages[index] for index in alive))
-        return alive[start] if start < len(alive) else len(self.messages)
+        start = search_start(self.messages, self.run.manager, self.history, edit, stop > edit)
+        return Moment(self.subject, self.state.budget, edit, start, focus)
 
 
 class Finder:
@@ -162,7 +152,10 @@ class Finder:
             ("subject", *run_key, span),
             lambda: Subject(session.messages, bill, run.points, run.history, state.policy.has_pins, *span),
         )
-        return Findings(state, session, counting, bill, run, trace, subject, played)
+        return Findings(state, session, counting, bill, run, trace, subject, played, self._report)
+
+    def _report(self, what: str, done: int, of: int) -> None:
+        self.progress(what, done, of)  # looked up at each call: it is another one once the explorer stands
 
     def ledger(self, messages: Conversation, counting: TokenCounter) -> Ledger:
         """Count a conversation, with progress."""
@@ -174,7 +167,7 @@ class Finder:
             messages, manager, aim, counting,
             progress=lambda saved, of: self.progress(f"Playing {manager.name}", saved, of),
         )  # fmt: skip
-        return Run(manager, trace, history(trace, bill), _points(messages, manager, counting), trace.notes)
+        return Run(manager, trace, history(trace, bill), verdicts(messages, manager, counting), trace.notes)
 
     def _once(self, key: Hashable, find: Callable[[], Value]) -> Value:
         if key not in self._kept:
@@ -183,27 +176,6 @@ class Finder:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(key)
         return self._kept[key]  # type: ignore[return-value]  # a key is only ever used with one kind of value
-
-
-def policy_name(manager: SlidingWindow | Summarizing) -> str:
-    """Return a policy as a sentence begins with it."""
-    if isinstance(manager, SlidingWindow):
-        return "The careful policy" if manager.is_careful else manager.name
-    rule = manager.truncation.rule if manager.truncation else None
-    said = "" if rule == manager.rules.fallback else f", {rule or 'no'} fallback"
-    return f"Summarizing as of Strands {manager.release}{said}"
-
-
-def _points(
-    messages: Conversation, manager: SlidingWindow | Summarizing, counting: TokenCounter
-) -> tuple[TrimPoint, ...]:
-    """Return the policy's verdict on every index wherever its search starts; a split looks at no role."""
-    if isinstance(manager, Summarizing):
-        reasons = (split_rejection(messages, index) for index in range(len(messages)))
-        return tuple(TrimPoint(at, None if reason else "any", reason) for at, reason in enumerate(reasons))
-    if manager.is_careful:
-        return careful.trim_points(messages, 0, manager.budget, counting)
-    return trim_points(messages, 0, manager.rules.trim)
 
 
 def _span(span: tuple[int, int] | None, count: int) -> tuple[int, int]:

@@ -41,14 +41,18 @@ def animation(
     truncation: Truncation | None = None,
     words: Sequence[tuple[str, str, str]] = (),
     most_tiles: int = MOST_TILES,
+    shown: Trace | None = None,
 ) -> dict[str, Any]:
     """Return the record of a trace, ready for JSON; lengths are characters, texts are not escaped for any markup.
 
     ``truncation`` is the policy's fallback and tells why blocks are passed over. ``words`` holds for the start and for
-    each round (rounds + 1) a lead, what happens, and what is left after it. Raises ValueError for a counter other than
-    the trace's.
+    each round (rounds + 1) a lead, what happens, and what is left after it. ``shown`` is the same trace in other words
+    of equal lengths, such as a redacted one: its texts are sent, with the numbers of ``trace``. Raises ValueError for a
+    counter other than the trace's.
     """
     board = Board(trace, counter, truncation)
+    if shown is not None:
+        board.reword(Board(shown, counter, truncation))
     order = sorted(range(len(board.groups)), key=lambda at: board.groups[at].order)
     position = {group: number for number, group in enumerate(order)}
     reading = sorted(range(len(board.tiles)), key=lambda at: (position[board.tiles[at].group], at))
@@ -83,7 +87,7 @@ def animation(
             "round": board.rounds,
             "tokens": board.tokens,
             "characters": board.characters,
-            "sentence": [None if isinstance(edit, TruncateText) else edit.sentence for edit in trace.edits],
+            "sentence": [None if isinstance(edit, TruncateText) else edit.sentence for edit in (shown or trace).edits],
         },
         "rounds": {
             "end": [0, *accumulate(len(round.edits) for round in trace.rounds)],

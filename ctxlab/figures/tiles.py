@@ -5,7 +5,7 @@ stand still. Which excerpt of a text is sent and how it is written down live els
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import assert_never
 
@@ -128,6 +128,15 @@ class Board:
                 self.tokens.append(self.tokens[-1] + (edit.tokens.difference if edit.tokens else 0))
                 self.characters.append(self.characters[-1])
                 self._play(edit)
+
+    def reword(self, other: "Board") -> None:
+        """Take the texts and roles of the board of the same trace in other words; all that is counted stays."""
+        for tile, told in zip(self.tiles, other.tiles, strict=True):
+            tile.text = told.text
+        for at, group in enumerate(other.groups):
+            self.groups[at] = replace(self.groups[at], role=group.role)
+        for at, change in enumerate(other.changes):
+            self.changes[at] = replace(self.changes[at], middle=change.middle)
 
     def _sit(self, message: Message, index: int | None, pinned: bool, order: float | None = None) -> Seat:
         """Put a message on the board, a tile for each text and for each other block or item; return where they are."""
