@@ -30,6 +30,7 @@ from ctxlab.explorers.sight import Sight
 from ctxlab.explorers.state import Fallback, Policy, State, Store
 from ctxlab.explorers.state_box import StateBox
 from ctxlab.explorers.summary import Errors, Progress, Summary
+from ctxlab.explorers.take_tab import TakeTab
 from ctxlab.explorers.timeline_view import TimelineView
 from ctxlab.explorers.view import View, set_value
 from ctxlab.explorers.views_tab import ViewsTab
@@ -94,6 +95,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         on = (self.store, self.guarded)
         self.tabs: tuple[Any, ...] = (
             Why(*on), RoundsTab(*on), MessageView(*on), MatrixView(*on), CompareTab(*on), TuneTab(*on), ViewsTab(*on),
+            TakeTab(*on),
         )  # fmt: skip
         self.tab = ipywidgets.Tab([tab.widget for tab in self.tabs], titles=[tab.name for tab in self.tabs])
         self.state_box = StateBox()
@@ -162,7 +164,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         try:
             before = self.store.state
             callback(event)
-            if self.store.state is not before:
+            if self.store.state is not before or not hasattr(event, "new"):
                 self.errors.clear()
         except Exception as error:
             self._put_back(error)

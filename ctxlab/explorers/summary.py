@@ -81,12 +81,13 @@ class Progress:
                 self._show()
 
     def report(self, what: str, done: int, of: int) -> None:
-        """Show how far the work is, if it has taken long enough to be worth a word."""
+        """Show how far the work is (``of`` 0: nobody knows), if it has taken long enough to be worth a word."""
         with self._lock:
             if self._began is None or time.monotonic() - self._began < PATIENCE:
                 return
             way_out = ". Interrupt the kernel to stop." if self.alone else ""
-            set_value(self.label, value=f"{what}: {done:,} of {of:,}{way_out}")
+            far = f": {done:,} of {of:,}" if of else ""
+            set_value(self.label, value=f"{what}{far}{way_out}")
             set_value(self.bar, value=100 * done // max(of, 1))
             self._show()
 

@@ -1,0 +1,125 @@
+"""The tab "Take away": what is wanted of what is shown, made on request, and offered for download.
+
+What comes out is decided in `taking`. Nothing is written here and no rule lives here.
+"""
+
+from typing import Any
+
+import ipywidgets
+
+from ctxlab.escaping import html
+from ctxlab.explorers.findings import Findings
+from ctxlab.explorers.offer import Offer
+from ctxlab.explorers.state import State, Store
+from ctxlab.explorers.taking import ALONE, FIND, What, Wish, rights, take
+from ctxlab.explorers.view import FULL, Guard, button, row, set_value, text, toggle_class
+
+KINDS: tuple[tuple[str, What, str], ...] = (
+    (
+        "Failing test",
+        "test",
+        "A pytest file for the real SDK, to put into a pull request: it fails with the policy chosen above and passes "
+        "with the one that does it right. The session in it is reduced to the messages that matter.",
+    ),
+    (
+        "Page",
+        "page",
+        "One HTML file to attach to an issue: the timeline, every trim point with its reason, the rounds to play, and "
+        "what each provider says. It needs no network and no kernel.",
+    ),
+    ("Reduced session", "reduced", "The messages of the failing test as Strands JSON."),
+    ("Whole session", "session", "All messages as Strands JSON."),
+    ("Trace", "trace", "All that the policy does under the budget, as JSON that ctxlab can replay."),
+    ("Table", "table", "The trace as a table (CSV), an edit a row; in Python it is trace.to_frame()."),
+)
+
+
+class TakeTab:
+    """The choices, and what was made of them last."""
+
+    name = "Take away"
+
+    def __init__(self, store: Store, guard: Guard) -> None:
+        self.store = store
+        self.what = ipywidgets.ToggleButtons(
+            options=[(label, what) for label, what, _ in KINDS],
+            tooltips=[about for _, _, about in KINDS],
+            style={"button_width": "auto"},
+        )
+        self.what.add_class("ctxlab-what")
+        self.about = text("ctxlab-quiet")
+        self.right = ipywidgets.Dropdown(description="Done right by", style=FULL, layout={"width": "auto"})
+        self.keep_text = _box("keep the words", "Keep the session's own words; without, they become filler")
+        self.prove = _box("run it on both releases", "With pytest; pip fetches releases that are not there yet", True)
+        self.redacted = _box("redact", "Replace keys, tokens, e-mail addresses and users in home paths", True)
+        self.names = ipywidgets.Text(
+            description="and the names", placeholder="comma separated", style=FULL, layout={"width": "280px"}
+        )
+        self.make = button("Make it", "Nothing is written yet: it is offered for download", guard(self._make))
+        self.make.button_style = "primary"
+        self.offer = Offer(layout={"width": "100%"})
+        self.widget = ipywidgets.VBox(
+            [
+                self.what,
+                self.about,
+                row(self.right, self.keep_text, self.prove, self.redacted, self.names),
+                row(self.make),
+                self.offer,
+            ],
+            layout={"width": "100%"},
+        )
+        self.what.observe(guard(lambda _: self._describe()), "value")
+        self._findings: Findings | None = None
+        self._made: tuple[Any, ...] | None = None
+        self._describe()
+
+    def show(self, findings: Findings) -> None:
+        """Offer the policies that may do right what the chosen one does wrong; say if what was made is of another."""
+        self._findings = findings
+        options = (
+            ("the first that is found", FIND),
+            *((name if name[0].isalpha() else f"Strands {name}", name) for name in rights(findings.state.policy)),
+            ("none that is known", ALONE),
+        )
+        if self.right.options != options:
+            chosen = self.right.value
+            self.right.options = options
+            self.right.value = chosen if chosen in dict(options).values() else FIND
+        stale = self._made is not None and self._made != _of(findings.state)
+        set_value(
+            self.offer, stale="Made before session, policy or budget were changed: make it again." if stale else ""
+        )
+
+    def _describe(self) -> None:
+        what = self.what.value
+        about = next(about for _, one, about in KINDS if one == what)
+        set_value(self.about, value=html(about))
+        for control, kinds in (
+            (self.right, ("test", "reduced")),
+            (self.keep_text, ("test", "reduced")),
+            (self.prove, ("test",)),
+            (self.redacted, ("test", "reduced", "page", "session", "trace")),
+            (self.names, ("test", "reduced", "page", "session", "trace")),
+        ):
+            toggle_class(control, "ctxlab-hidden", what not in kinds)
+
+    def _make(self, _: Any) -> None:
+        findings = self._findings
+        if findings is None:
+            return
+        names = tuple(name.strip() for name in self.names.value.split(",") if name.strip())
+        wish = Wish(
+            self.what.value, self.right.value, self.keep_text.value, self.redacted.value, names, self.prove.value
+        )
+        made = take(findings, wish)
+        self._made = _of(findings.state)
+        name, tokens = findings.run.manager.name, findings.state.budget
+        self.offer.show(made, f"Made of “{findings.session.name}” with {name} and a budget of {tokens:,} tokens.")
+
+
+def _of(state: State) -> tuple[Any, ...]:
+    return (state.source, state.view, state.policy, state.budget, state.counter)
+
+
+def _box(label: str, tooltip: str, value: bool = False) -> ipywidgets.Checkbox:
+    return ipywidgets.Checkbox(value=value, description=label, tooltip=tooltip, indent=False, layout={"width": "auto"})

@@ -1,0 +1,166 @@
+"""The tab "Take away": what comes out is what `takeaway` makes, told in words, and stale once something changes."""
+
+import ast
+import json
+
+import pytest
+
+from ctxlab.explorers import Explorer
+from ctxlab.explorers.state import Policy
+from ctxlab.explorers.take_tab import KINDS, TakeTab
+from ctxlab.explorers.taking import ALONE, FIND, Wish, better, rights, take
+from ctxlab.faults import find_fault
+from ctxlab.releases import parse
+from ctxlab.samples import sample_sessions
+from ctxlab.sessions import Session
+from ctxlab.takeaway import NoFault, trace_from_json
+from tests.builders import assistant, tool_result, tool_use, user
+
+SECRET = "sk-ant-api03-" + "A1b2C3d4" * 6
+
+
+@pytest.fixture(scope="module")
+def stuck() -> Explorer:
+    """The session of #2173 under the release that is stuck with it."""
+    return Explorer(sample_sessions()["review-2173"], release="1.35.0", window_size=4)
+
+
+def tab(explorer: Explorer) -> TakeTab:
+    found = next(tab for tab in explorer.tabs if isinstance(tab, TakeTab))
+    explorer.store.change(tab=found.name)
+    return found
+
+
+def make(explorer: Explorer, what: str, **choices: object) -> TakeTab:
+    """Press the button, as a person would, without running what has to be fetched."""
+    taken = tab(explorer)
+    taken.what.value = what
+    taken.prove.value = False
+    for name, value in choices.items():
+        getattr(taken, name).value = value
+    taken.make.click()
+    return taken
+
+
+def error(explorer: Explorer) -> str:
+    return str(explorer.errors.widget.value)
+
+
+def test_the_release_that_does_it_right_is_found(stuck: Explorer) -> None:
+    offer = make(stuck, "test").offer
+    ast.parse(offer.text)
+    assert "passes with 1.37.0" in offer.text
+    assert offer.name.startswith("test_")
+    assert offer.name.endswith(".py")
+    assert any("Strands 1.37.0 does not" in sentence for sentence in offer.about)
+
+
+def test_a_test_is_run_where_that_is_wanted_and_the_runs_are_told(stuck: Explorer) -> None:
+    assert not make(stuck, "test").offer.runs
+    taken = tab(stuck)
+    taken.prove.value = True
+    taken.make.click()
+    runs = {sentence.split(":")[0]: (holds, sentence) for holds, sentence in taken.offer.runs}
+    assert runs["strands-agents 1.35.0"] == (True, "strands-agents 1.35.0: fails, as it should")
+    assert runs["strands-agents 1.37.0"] == (True, "strands-agents 1.37.0: passes, as it should")
+    assert not taken.offer.missing
+
+
+@pytest.mark.parametrize("what", [what for _, what, _ in KINDS])
+def test_everything_can_be_made_of_every_sample(what: str) -> None:
+    explorer = Explorer(release="1.35.0", window_size=4)
+    for name in explorer.library.samples:
+        explorer.show_session("sample:" + name)
+        offer = make(explorer, what).offer
+        assert offer.text or "does nothing wrong here" in error(explorer), (name, error(explorer))
+        assert "An error in ctxlab" not in error(explorer)
+        offer.text = ""
+
+
+def test_a_trace_that_was_taken_away_can_be_replayed(stuck: Explorer) -> None:
+    offer = make(stuck, "trace", redacted=False).offer
+    assert trace_from_json(offer.text) == stuck.findings.trace
+
+
+def test_what_is_secret_stays_unless_it_is_asked_for() -> None:
+    session = Session.of([user(f"my key is {SECRET}, says Ada Lovelace"), assistant("ok")])
+    explorer = Explorer(session)
+    offer = make(explorer, "session", names="Ada Lovelace").offer
+    assert SECRET not in offer.text
+    assert "Lovelace" not in offer.text
+    assert offer.redacted
+    assert len(json.loads(offer.text)[0]["content"][0]["text"]) == len(f"my key is {SECRET}, says Ada Lovelace")
+    assert SECRET in make(explorer, "session", redacted=False).offer.text
+    assert not explorer.tabs[-1].offer.redacted
+
+
+def test_the_words_of_the_session_are_kept_only_on_request(stuck: Explorer) -> None:
+    words = "review"
+    assert words not in make(stuck, "reduced", keep_text=False).offer.text
+    assert words in make(stuck, "reduced", keep_text=True).offer.text.lower()
+
+
+def test_what_was_made_of_something_else_says_so() -> None:
+    explorer = Explorer(sample_sessions()["review-2173"], release="1.35.0", window_size=4)
+    offer = make(explorer, "table").offer
+    assert offer.stale == ""
+    explorer.store.focus_on(3)
+    assert offer.stale == ""
+    explorer.store.change(budget=explorer.state.budget + 1)
+    assert "make it again" in offer.stale
+    explorer.store.change(budget=explorer.state.budget - 1)
+    assert offer.stale == ""
+
+
+def test_where_nothing_goes_wrong_another_release_is_named_that_does_wrong() -> None:
+    explorer = Explorer(sample_sessions()["thousand-messages"])
+    make(explorer, "test")
+    assert "does nothing wrong here" in error(explorer)
+    assert "Choose Strands 1.34.1 as the policy above" in error(explorer)
+    assert explorer.tabs[-1].offer.text == ""
+    # As it says.
+    explorer.store.change_policy(release="1.34.1")
+    assert make(explorer, "test").offer.text
+    assert error(explorer) == ""
+
+
+def test_the_careful_policy_cannot_be_what_is_wrong() -> None:
+    explorer = Explorer(sample_sessions()["review-2173"], policy="careful")
+    make(explorer, "test")
+    assert "must be a release" in error(explorer)
+    assert "An error in ctxlab" not in error(explorer)
+
+
+@pytest.mark.parametrize("policy", [Policy(release="1.35.0"), Policy("summarizing", "1.43.0"), Policy("careful")])
+def test_later_releases_are_tried_first_and_no_policy_against_itself(policy: Policy) -> None:
+    offered = rights(policy)
+    assert policy not in offered.values()
+    found = [parse(one.release) for one in better(policy) if one.kind == policy.kind and one.fallback == "release"]
+    assert found == sorted(found)
+    assert all(release > parse(policy.release) for release in found)
+    assert bool(found) is (policy.kind != "careful")
+
+
+def test_a_choice_that_the_next_policy_does_not_have_falls_back_to_looking() -> None:
+    explorer = Explorer(sample_sessions()["review-2173"], release="1.35.0")
+    taken = tab(explorer)
+    taken.right.value = "1.37.0"
+    explorer.store.change_policy(kind="summarizing")
+    assert taken.right.value == FIND
+    assert ("ctxlab's" in str(taken.right.options)) is False
+    assert dict(taken.right.options)["none that is known"] == ALONE
+
+
+def test_what_is_found_is_a_fault_of_the_policy_that_is_shown(stuck: Explorer) -> None:
+    made = take(stuck.findings, Wish("reduced"))
+    assert made.fault is not None
+    assert made.fault.wrong.name == stuck.findings.run.manager.name
+    again = find_fault(stuck.findings.messages, made.fault.wrong, made.fault.right, made.fault.call)
+    assert again is not None
+    assert again.expectation == made.fault.expectation
+
+
+def test_without_any_fault_the_answer_is_no_fault() -> None:
+    messages = [user("hi"), tool_use("1"), tool_result("1", "ok"), assistant("done")]
+    with pytest.raises(NoFault, match="Compare"):
+        take(Explorer(Session.of(messages)).findings, Wish("test", ALONE))
