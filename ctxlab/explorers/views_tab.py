@@ -4,12 +4,14 @@ For a recording these are its turns, one model call after the other: what the mo
 what was cut before, by which rule. Nothing is drawn here and no rule lives here.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from ctxlab.explorers.findings import Findings
 from ctxlab.explorers.front_end import Rows
 from ctxlab.explorers.state import Store
 from ctxlab.explorers.view import Guard
+from ctxlab.sessions import View
 
 COLUMNS = (("view", "short"), ("messages", "right"), ("tokens", "right"), ("", "short"), ("what it is", "wide"))
 PAGE = 20
@@ -30,6 +32,9 @@ class ViewsTab:
         )  # fmt: skip
         self.widget.observe(guard(self._selected), "selected")
         self._names: tuple[str, ...] = ()
+        self._of: Mapping[str, View] = {}
+        self._counter = ""
+        self._totals: dict[str, int] = {}
 
     def show(self, findings: Findings) -> None:
         """Show the page around the view that is shown; tokens are counted by the explorer's counter."""
@@ -37,7 +42,7 @@ class ViewsTab:
         self._names = tuple(offers)
         at = self._names.index(findings.state.view)
         first = max(0, min(at - at % PAGE, len(offers) - 1))
-        totals = {name: sum(map(findings.counter.message, view.messages)) for name, view in offers.items()}
+        totals = self._counted(findings)
         most = max(1, *totals.values())
         rows = [
             [
@@ -54,6 +59,17 @@ class ViewsTab:
             self.widget.first, self.widget.total, self.widget.selected = first, len(offers), at
             if self.widget.rows != rows:
                 self.widget.rows = rows
+
+    def _counted(self, findings: Findings) -> dict[str, int]:
+        """Return the tokens of each view, counted once a session."""
+        offers, counter = findings.session.offers, findings.counter
+        if offers is not self._of or counter.name != self._counter:
+            self._totals = {}
+            for number, (name, view) in enumerate(offers.items()):
+                findings.progress("Counting views", number, len(offers))
+                self._totals[name] = sum(map(counter.message, view.messages))
+            self._of, self._counter = offers, counter.name
+        return self._totals
 
     def _selected(self, change: Any) -> None:
         self.store.change(view=self._names[change.new], stop=None, focus=0, span=None)
