@@ -10,14 +10,13 @@ from typing import Literal
 
 from ctxlab.checks import check_routine, check_trace
 from ctxlab.comparison import Policy
-from ctxlab.edits import Edit
 from ctxlab.invariants import REDUCTION_RULES, Verdict, Violation, verdict, violations
 from ctxlab.messages import Conversation, Message
 from ctxlab.providers import Cell, Status, profile, providers
 from ctxlab.recovery import recover
 from ctxlab.reduction import ContextWindowOverflow, Trace
 from ctxlab.repairs import Repair, repair
-from ctxlab.replay import survivors
+from ctxlab.replay import origins
 from ctxlab.sliding_window import SlidingWindow
 from ctxlab.tokens import TokenCounter
 
@@ -121,8 +120,8 @@ def audit(
 
 def cut_off(trace: Trace) -> Conversation:
     """Return what stood before the conversation that a trace leaves: where its repair may find an anchor (#3447)."""
-    origins = _origins(trace.edits, len(trace.start))
-    return trace.start[: next((origin for origin in origins if origin is not None), len(trace.start))]
+    places = origins(trace.edits, len(trace.start))
+    return trace.start[: next((origin for origin in places if origin is not None), len(trace.start))]
 
 
 def _in_conversation(messages: Conversation, targets: Sequence[str]) -> Iterator[Finding]:
@@ -144,28 +143,28 @@ def _in_trace(trace: Trace, policy: Policy, targets: Sequence[str]) -> Iterator[
                 cell = _cell(provider, breach.violation) if conversation else None
                 asked = provider if conversation else ""
                 yield Finding("on overflow", asked, "refused", breach.violation, breach.origin, breach.round, cell)
-    origins = _origins(trace.edits, len(trace.start))
+    places = origins(trace.edits, len(trace.start))
     for provider in targets:
-        yield from _new("at the end", trace.start, trace.final, origins, provider, "unknown")
+        yield from _new("at the end", trace.start, trace.final, places, provider, "unknown")
 
 
 def _in_routine(start: Conversation, policy: Policy, targets: Sequence[str]) -> Iterator[Finding]:
     done = policy.manage(start)
-    origins = _origins(done.edits, len(start))
+    places = origins(done.edits, len(start))
     for breach in check_routine(start, done) if done.edits else ():
         if breach.rule in REDUCTION_RULES:
             yield Finding("in routine", "", "refused", breach, breach.index)
         elif not targets:
-            yield Finding("in routine", "", "refused", breach, _at(origins, breach))
+            yield Finding("in routine", "", "refused", breach, _at(places, breach))
     for provider in targets:
-        yield from _new("in routine", start, done.messages, origins, provider)
+        yield from _new("in routine", start, done.messages, places, provider)
 
 
 def _new(
     stage: Stage,
     before: Conversation,
     after: Conversation,
-    origins: Sequence[int | None],
+    places: Sequence[int | None],
     provider: str,
     only: Status | None = None,
 ) -> Iterator[Finding]:
@@ -174,19 +173,11 @@ def _new(
     for judgement in verdict(after, provider).judgements:
         breach, cell = judgement.violation, judgement.cell
         if (breach.rule, cell.status) not in old and only in (None, cell.status):
-            yield Finding(stage, provider, cell.status, breach, _at(origins, breach), cell=cell)
+            yield Finding(stage, provider, cell.status, breach, _at(places, breach), cell=cell)
 
 
-def _origins(edits: Sequence[Edit], count: int) -> tuple[int | None, ...]:
-    """Return where each message that is left was before the edits, None for a new one."""
-    origins: tuple[int | None, ...] = tuple(range(count))
-    for edit in edits:
-        origins = tuple(None if at is None else origins[at] for at in survivors(edit, len(origins)))
-    return origins
-
-
-def _at(origins: Sequence[int | None], breach: Violation) -> int | None:
-    return origins[breach.index] if breach.index < len(origins) else None
+def _at(places: Sequence[int | None], breach: Violation) -> int | None:
+    return places[breach.index] if breach.index < len(places) else None
 
 
 def _proposals(state: Conversation, named: Sequence[str], cut_off: Conversation) -> tuple[Repair, ...]:

@@ -3,13 +3,14 @@
 The rules live in `ctxlab.invariants`; here is only where their facts come from in a Round or a Trace.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
 from ctxlab.edits import CollapseTexts, DropMessages, Edit, Pin, ReplaceImage, ReplaceResult, Summarize, TruncateText
 from ctxlab.invariants import (
     REDUCTION_RULES,
+    Known,
     Reducible,
     Reduction,
     Violation,
@@ -19,7 +20,7 @@ from ctxlab.invariants import (
 )
 from ctxlab.messages import Conversation, Message, is_pinned, result_items, text_slots
 from ctxlab.reduction import Round, Trace
-from ctxlab.replay import apply, survivors
+from ctxlab.replay import apply, carried, origins, replayed, survivors
 from ctxlab.truncation import shorten_result
 
 
@@ -44,6 +45,10 @@ class Breach:
         return f"Round {self.round}, {where}: {self.violation.detail} ({self.violation.rule})."
 
 
+Progress = Callable[[int, int], object]
+"""Called with the edits checked so far and all that are to be checked; it may raise to stop."""
+
+
 def check_trace(trace: Trace, truncates: bool = True, provider: str | None = None) -> tuple[Breach, ...]:
     """Return every breach of the rules about a reduction in a trace, and what it broke of the rules about one
     conversation (those that ``provider`` enforces, if given).
@@ -51,30 +56,45 @@ def check_trace(trace: Trace, truncates: bool = True, provider: str | None = Non
     ``truncates`` says whether the policy may shorten tool results; where not, dropping first is no breach. Raises
     ValueError for an unknown provider.
     """
-    breaches = list(_check_edits(trace, truncates, provider))
-    final = trace.final if trace.rounds else trace.start
-    whole = Reduction(
-        trace.start,
-        final,
-        _origins(trace),
-        due=trace.tokens[0] > trace.budget,
-        ended=trace.outcome != "gave up",
-        rounds=len(trace.rounds),
-    )
-    for rule in ("terminates", "no-op-when-fits"):
-        for violation in REDUCTION_RULES[rule].find(whole):
-            breaches.append(Breach(len(trace.rounds), None, violation, violation.index))
-    return tuple(breaches)
+    return Checking(trace, truncates, provider).under(trace)
+
+
+class Checking:
+    """`check_trace` of one trace under many budgets: each round is looked at once, when it is first asked for."""
+
+    def __init__(self, trace: Trace, truncates: bool = True, provider: str | None = None) -> None:
+        self.trace = trace
+        self._rounds: list[tuple[Breach, ...]] = []
+        self._pending = _check_rounds(trace, truncates, provider)
+
+    def under(self, trace: Trace, progress: Progress | None = None) -> tuple[Breach, ...]:
+        """Return the breaches under a budget; ``trace`` is what `Trace.under` makes of the one that is checked."""
+        to_do = sum(len(round.edits) for round in trace.rounds[len(self._rounds) :])
+        done = 0
+        while len(self._rounds) < len(trace.rounds):
+            self._rounds.append(next(self._pending))
+            done += len(trace.rounds[len(self._rounds) - 1].edits)
+            if progress is not None:
+                progress(done, to_do)
+        found = [breach for round in self._rounds[: len(trace.rounds)] for breach in round]
+        whole = Reduction(
+            trace.start,
+            trace.final,
+            tuple(origins(trace.edits, len(trace.start))),
+            due=trace.tokens[0] > trace.budget,
+            ended=trace.outcome != "gave up",
+            rounds=len(trace.rounds),
+        )
+        for rule in ("terminates", "no-op-when-fits"):
+            for violation in REDUCTION_RULES[rule].find(whole):
+                found.append(Breach(len(trace.rounds), None, violation, violation.index))
+        return tuple(found)
 
 
 def check_routine(before: Conversation, round: Round) -> tuple[Violation, ...]:
     """Return every breach in one round of routine management, indices counted in ``before``."""
-    after = before
-    origins: tuple[int | None, ...] = tuple(range(len(before)))
-    for edit in round.edits:
-        origins = _carried(origins, survivors(edit, len(after)))
-        after = apply(after, edit)
-    reduction = Reduction(before, after, origins, overflow=False)
+    after = replayed(before, round.edits)
+    reduction = Reduction(before, after, tuple(origins(round.edits, len(before))), overflow=False)
     return (*reduction_violations(reduction), *new_violations(before, after))
 
 
@@ -84,35 +104,48 @@ def check_restart(live: Conversation, restored: Conversation) -> tuple[Violation
     return REDUCTION_RULES["restored-equals-live"].find(Reduction(live, live, same, restored=restored))
 
 
-def _check_edits(trace: Trace, truncates: bool, provider: str | None) -> Iterator[Breach]:
+def _check_rounds(trace: Trace, truncates: bool, provider: str | None) -> Iterator[tuple[Breach, ...]]:
     messages = trace.start
-    origins: tuple[int | None, ...] = tuple(range(len(messages)))
+    places: Sequence[int | None] = range(len(messages))
+    known, reducible = Known(trace.start), _Reducibles()
+    told: tuple[Conversation, tuple[Violation, ...]] | None = None
     step = 0
     for round in trace.rounds:
-        at_start = messages
+        at_start, places_at_start = messages, places
+        found = []
         for edit in round.edits:
             after = apply(messages, edit)
-            kept = tuple(survivors(edit, len(messages)))
-            for violation in _check_edit(messages, edit, after, kept, truncates):
-                yield Breach(round.number, step, violation, _at(origins, violation.index))
-            messages, origins, step = after, _carried(origins, kept), step + 1
+            kept = survivors(edit, len(messages))
+            for violation in _check_edit(messages, edit, after, kept, reducible if truncates else None):
+                found.append(Breach(round.number, step, violation, _at(places, violation.index)))
+            messages, places, step = after, carried(places, edit), step + 1
         # Shortening a text can break no rule about one conversation: it leaves text.
         if any(not isinstance(edit, Pin | TruncateText) for edit in round.edits):
-            for violation in new_violations(at_start, messages, provider):
-                yield Breach(round.number, None, violation, _at(origins, violation.index))
+            if told is None or told[0] is not at_start:
+                told = at_start, known.violations(at_start, places_at_start, provider)
+            old = {breach.rule for breach in told[1]}
+            told = messages, known.violations(messages, places, provider)
+            for violation in told[1]:
+                if violation.rule not in old:
+                    found.append(Breach(round.number, None, violation, _at(places, violation.index)))
+        yield tuple(found)
 
 
 def _check_edit(
-    messages: Conversation, edit: Edit, after: Conversation, kept: tuple[int | None, ...], truncates: bool
+    messages: Conversation,
+    edit: Edit,
+    after: Conversation,
+    kept: Sequence[int | None],
+    reducible: "_Reducibles | None",
 ) -> Iterator[Violation]:
     match edit:
         case Pin():
             return  # pinning is not meant to make anything smaller
         case DropMessages():
-            left = _reducible(messages, kept) if truncates else ()
-            yield from reduction_violations(Reduction(messages, after, kept, reducible=left))
+            left = () if reducible is None else reducible.left(messages, kept)
+            yield from reduction_violations(Reduction(messages, after, tuple(kept), reducible=left))
         case Summarize():
-            yield from reduction_violations(Reduction(messages, after, kept))
+            yield from reduction_violations(Reduction(messages, after, tuple(kept)))
         case TruncateText() | ReplaceImage() | ReplaceResult() | CollapseTexts():
             # Only one message changes, so only that one is looked at: a trace may have thousands of such edits.
             at = edit.message
@@ -122,14 +155,28 @@ def _check_edit(
             assert_never(edit)
 
 
-def _reducible(messages: Conversation, kept: Sequence[int | None]) -> tuple[Reducible, ...]:
-    """Return the texts and images in unpinned tool results that stay and could get shorter."""
-    return tuple(
-        part
-        for index in kept
-        if index is not None and not is_pinned(messages, index)
-        for part in _parts(messages[index], index)
-    )
+class _Reducibles:
+    """The texts and images in tool results that could get shorter; each message is looked at once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Message, tuple[Reducible, ...]]] = {}
+
+    def left(self, messages: Conversation, kept: Sequence[int | None]) -> tuple[Reducible, ...]:
+        """Return those of the messages that stay and are not pinned."""
+        return tuple(
+            part._replace(message=index)
+            for index in kept
+            if index is not None
+            for part in self._of(messages[index])
+            if not is_pinned(messages, index)
+        )
+
+    def _of(self, message: Message) -> tuple[Reducible, ...]:
+        # The message is kept with its parts, so that no other one can get its identity.
+        known = self._known.get(id(message))
+        if known is None:
+            known = self._known[id(message)] = message, tuple(_parts(message, 0))
+        return known[1]
 
 
 def _parts(message: Message, index: int) -> Iterator[Reducible]:
@@ -143,16 +190,5 @@ def _parts(message: Message, index: int) -> Iterator[Reducible]:
                 yield Reducible(index, at, size_of(item))
 
 
-def _origins(trace: Trace) -> tuple[int | None, ...]:
-    origins: tuple[int | None, ...] = tuple(range(len(trace.start)))
-    for edit in trace.edits:
-        origins = _carried(origins, survivors(edit, len(origins)))
-    return origins
-
-
-def _carried(origins: tuple[int | None, ...], kept: Sequence[int | None]) -> tuple[int | None, ...]:
-    return tuple(None if at is None else origins[at] for at in kept)
-
-
-def _at(origins: tuple[int | None, ...], index: int) -> int | None:
-    return origins[index] if index < len(origins) else None
+def _at(places: Sequence[int | None], index: int) -> int | None:
+    return places[index] if index < len(places) else None

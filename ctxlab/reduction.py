@@ -6,12 +6,11 @@ picture can disagree with the algorithm. No policy lives here.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from typing import TYPE_CHECKING, Literal
 
 from ctxlab.edits import DropMessages, Edit, Summarize, edit_kind, touched
 from ctxlab.messages import Conversation
-from ctxlab.replay import apply, survivors
+from ctxlab.replay import apply, carried, replayed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +55,7 @@ class Round:
         while isinstance(link, Round):
             chain.append(link)
             link = link.before
-        return reduce(apply, (edit for round in reversed(chain) for edit in round.edits), link)
+        return replayed(link, (edit for round in reversed(chain) for edit in round.edits))
 
     @property
     def removed(self) -> int:
@@ -105,7 +104,7 @@ class Trace:
     @property
     def final(self) -> Conversation:
         """The conversation at the end."""
-        return reduce(apply, self.edits, self.start)
+        return replayed(self.start, self.edits)
 
     def states(self) -> Iterator[Conversation]:
         """Yield the conversation at the start and after each edit."""
@@ -119,9 +118,8 @@ class Trace:
         origins: tuple[int | None, ...] = tuple(range(len(messages)))
         for round in self.rounds:
             for edit in round.edits:
-                kept = survivors(edit, len(messages))
+                origins = tuple(carried(origins, edit))
                 messages = apply(messages, edit)
-                origins = tuple(None if at is None else origins[at] for at in kept)
                 yield Step(round.number, edit, messages, origins)
 
     def under(self, budget: int) -> "Trace":

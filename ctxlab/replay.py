@@ -3,7 +3,8 @@
 Nothing is mutated; what an edit leaves alone is shared between the conversation before and after it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import assert_never
 
 from ctxlab.edits import CollapseTexts, DropMessages, Edit, Pin, ReplaceImage, ReplaceResult, Summarize, TruncateText
@@ -29,23 +30,39 @@ def survivors(edit: Edit, count: int) -> Sequence[int | None]:
             assert_never(edit)
 
 
+def origins(edits: Iterable[Edit], count: int) -> Sequence[int | None]:
+    """Return where each message left after the edits was among the ``count`` before them; None for a new one."""
+    return reduce(carried, edits, range(count))
+
+
+def carried(places: Sequence[int | None], edit: Edit) -> Sequence[int | None]:
+    """Return the places of the messages that are left after an edit, of a place each before it; None for a new one."""
+    kept = survivors(edit, len(places))
+    if isinstance(kept, range):
+        return places[kept.start :] if kept.start else places
+    return [None if index is None else places[index] for index in kept]
+
+
+def replayed(messages: Conversation, edits: Iterable[Edit]) -> Conversation:
+    """Return the conversation after all of the edits, in their order."""
+    state = list(messages)
+    for edit in edits:
+        if isinstance(edit, TruncateText | ReplaceImage | ReplaceResult | CollapseTexts):
+            state[edit.message] = _changed(state[edit.message], edit)
+        else:
+            state = list(apply(tuple(state), edit))
+    return tuple(state)
+
+
 def apply(messages: Conversation, edit: Edit) -> Conversation:
     """Return the conversation after the edit; what did not change is shared, nothing is mutated."""
     match edit:
         case Pin():
             pinned = set(edit.messages)
             return tuple(pin(message) if index in pinned else message for index, message in enumerate(messages))
-        case TruncateText():
-            return _exchange(
-                messages, edit.message, with_text(messages[edit.message], edit.block, edit.item, edit.after)
-            )
-        case ReplaceImage():
-            changed = replace_item(messages[edit.message], edit.block, edit.item, {"text": edit.after})
-            return _exchange(messages, edit.message, changed)
-        case ReplaceResult():
-            return _exchange(messages, edit.message, replace_block(messages[edit.message], edit.block, edit.after))
-        case CollapseTexts():
-            return _exchange(messages, edit.message, _collapsed(messages[edit.message], edit))
+        case TruncateText() | ReplaceImage() | ReplaceResult() | CollapseTexts():
+            changed = _changed(messages[edit.message], edit)
+            return (*messages[: edit.message], changed, *messages[edit.message + 1 :])
         case DropMessages():
             kept = survivors(edit, len(messages))
             if isinstance(kept, range):
@@ -57,8 +74,18 @@ def apply(messages: Conversation, edit: Edit) -> Conversation:
             assert_never(edit)
 
 
-def _exchange(messages: Conversation, index: int, message: Message) -> Conversation:
-    return (*messages[:index], message, *messages[index + 1 :])
+def _changed(message: Message, edit: TruncateText | ReplaceImage | ReplaceResult | CollapseTexts) -> Message:
+    match edit:
+        case TruncateText():
+            return with_text(message, edit.block, edit.item, edit.after)
+        case ReplaceImage():
+            return replace_item(message, edit.block, edit.item, {"text": edit.after})
+        case ReplaceResult():
+            return replace_block(message, edit.block, edit.after)
+        case CollapseTexts():
+            return _collapsed(message, edit)
+        case _:
+            assert_never(edit)
 
 
 def _collapsed(message: Message, edit: CollapseTexts) -> Message:

@@ -1,7 +1,7 @@
 """Trim points against providers: what each provider would make of a conversation that starts at each index.
 
-A cell is the very verdict on what would stay. Of a long conversation only so much is looked at as a cut can change; a
-test holds that against looking at all of it. Nothing is drawn here, and no rule is repeated.
+A cell is the very verdict on what would stay, found by looking at what a cut changes. Nothing is drawn here, and no
+rule is repeated.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from ctxlab import careful
 from ctxlab.audit import cut_off
 from ctxlab.comparison import Policy
-from ctxlab.invariants import Verdict, look, role_of, verdict
+from ctxlab.invariants import Known, Verdict, verdict
 from ctxlab.messages import Conversation, Message, is_pinned, pin
-from ctxlab.providers import profile, providers
+from ctxlab.providers import providers
 from ctxlab.reduction import Trace
 from ctxlab.repairs import Repair, repair
 from ctxlab.sliding_window import SlidingWindow
@@ -41,8 +41,8 @@ class VerdictMatrix:
         self.messages: Conversation = tuple(pin(part) if at < first else part for at, part in enumerate(messages))
         self.policy = policy
         self.asked = tuple(dict.fromkeys(asked)) or tuple(providers())
-        self.whole = tuple(verdict(self.messages, provider) for provider in self.asked)
-        self._last_breach = tuple(_last_breach(self.messages, found) for found in self.whole)
+        self.known = Known(self.messages)
+        self.whole = self.known.verdicts(self.messages, range(len(self.messages)), self.asked)
         self._rows: dict[int, Row] = {}
 
     def row(self, index: int) -> Row:
@@ -52,12 +52,8 @@ class VerdictMatrix:
         if index not in self._rows:
             front = self._front(index)
             state = (*(self.messages[kept] for kept in front), *self.messages[index:])
-            # A cut changes what the first turn answers, and with it what is left for the second; behind that only
-            # what was wrong before.
-            head = _second_turn_end(state, len(front))
-            reach = (max(head, len(front) + last - index + 1) for last in self._last_breach)
-            both = zip(self.asked, reach, strict=True)
-            self._rows[index] = Row(index, front, tuple(verdict(state, provider, head) for provider, head in both))
+            places = (*front, *range(index, len(self.messages)))
+            self._rows[index] = Row(index, front, self.known.verdicts(state, places, self.asked))
         return self._rows[index]
 
     def remainder(self, index: int) -> Conversation:
@@ -92,20 +88,3 @@ def end_state(trace: Trace, asked: Iterable[str] = ()) -> EndState:
         tuple(verdict(final, provider) for provider in names),
         tuple(repair(final, provider, before) for provider in names),
     )
-
-
-def _last_breach(messages: Conversation, found: Verdict) -> int:
-    """Return the last message with a breach that the provider minds, or with half of a tool pair; -1 for none."""
-    view = look(messages, profile(found.provider).merges)
-    minded = (judgement.violation.index for judgement in found.judgements)
-    return max((*minded, *(half.at.message for half in (*view.unanswered, *view.unasked))), default=-1)
-
-
-def _second_turn_end(messages: Sequence[Message], start: int) -> int:
-    """Return the end of the second run of one role at or after ``start``."""
-    stop = start
-    for _ in range(2):
-        role = role_of(messages[stop]) if stop < len(messages) else None
-        while stop < len(messages) and role_of(messages[stop]) == role:
-            stop += 1
-    return stop

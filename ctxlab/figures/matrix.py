@@ -13,10 +13,11 @@ from ctxlab.comparison import Policy
 from ctxlab.edits import DropMessages
 from ctxlab.figures.palette import MARKS
 from ctxlab.figures.words import contents, plural, role
-from ctxlab.invariants import PROVIDER_SENTENCES, RULES, Judgement, Verdict, verdict
+from ctxlab.invariants import PROVIDER_SENTENCES, RULES, Judgement, Verdict
 from ctxlab.providers import profile, providers
 from ctxlab.reduction import Trace
 from ctxlab.repairs import Repair, repair
+from ctxlab.replay import carried, origins
 from ctxlab.trimming import TrimPoint
 from ctxlab.verdict_matrix import VerdictMatrix
 
@@ -110,8 +111,8 @@ class MatrixPicture:
     @cached_property
     def end(self) -> tuple[Verdict, ...]:
         """The verdicts on what the policy leaves."""
-        final = self.trace.final
-        return tuple(verdict(final, name) for name in self.names)
+        places = origins(self.trace.edits, len(self.trace.start))
+        return self.matrix.known.verdicts(self.trace.final, places, self.names)
 
     @property
     def headline(self) -> str:
@@ -189,11 +190,11 @@ class MatrixPicture:
     def _cut(self) -> int:
         """The message that the last cut made the first behind what was kept, as counted at the start; -1 for none."""
         place = -1
-        origins: Sequence[int | None] = range(len(self.trace.start))
-        for step in self.trace.steps():
-            if isinstance(step.edit, DropMessages):
-                place = next((at for at in origins[step.edit.trim_point :] if at is not None), -1)
-            origins = step.origins
+        places: Sequence[int | None] = range(len(self.trace.start))
+        for edit in self.trace.edits:
+            if isinstance(edit, DropMessages):
+                place = next((at for at in places[edit.trim_point :] if at is not None), -1)
+            places = carried(places, edit)
         return place
 
     def _shown(self, shown: Sequence[int], listed: Sequence[int], every: bool) -> str:

@@ -15,6 +15,7 @@ from ctxlab.invariants.judging import (
     verdicts,
     violations,
 )
+from ctxlab.invariants.known import Known
 from ctxlab.invariants.provider_rules import SENTENCES as PROVIDER_SENTENCES
 from ctxlab.invariants.reductions import Reducible, Reduction, size_of
 from ctxlab.invariants.rules import ConversationRule, ReductionRule, Violation
@@ -27,6 +28,7 @@ __all__ = [
     "RULES",
     "ConversationRule",
     "Judgement",
+    "Known",
     "Reducible",
     "Reduction",
     "ReductionRule",

@@ -68,7 +68,7 @@ def roles_alternate(view: View) -> Iterator[Violation]:
             yield Violation(
                 "roles-alternate",
                 index,
-                f"messages {index - 1} and {index} are both {role or 'without role'}",
+                f"a second message in a row {f'of role {quoted(role)}' if role else 'without role'}",
                 case=case,
             )
         before = role

@@ -11,7 +11,7 @@ from ctxlab.invariants.catalogue import CONVERSATION_RULES, REDUCTION_RULES
 from ctxlab.invariants.provider_rules import CHECKS, Limits
 from ctxlab.invariants.reductions import Reduction
 from ctxlab.invariants.rules import Violation
-from ctxlab.invariants.turns import Merging, View, look, role_of
+from ctxlab.invariants.turns import Merging, View, look
 from ctxlab.messages import Message
 from ctxlab.providers import Cell, Profile, Status, profile, providers
 
@@ -65,32 +65,30 @@ def violations(messages: Sequence[Message], provider: str | None = None) -> tupl
     if provider is not None:
         return verdict(messages, provider).violations
     view = look(messages)
-    return _in_order([breach for rule in CONVERSATION_RULES.values() for breach in rule.check(view)])
+    return in_order([breach for rule in CONVERSATION_RULES.values() for breach in rule.check(view)])
 
 
-def verdict(messages: Sequence[Message], provider: str, head: int | None = None) -> Verdict:
+def verdict(messages: Sequence[Message], provider: str) -> Verdict:
     """Say what a provider makes of a conversation. Raises ValueError for an unknown provider.
 
-    ``head`` limits the breaches to the first so many messages, and the time spent to those and the turn after them:
-    what a cut does to the new start (an answer further down is not seen). A toolUse in the last message is pending
-    and minded by nobody.
+    A toolUse in the last message is pending and minded by nobody.
     """
     asked = profile(provider)
-    seen = messages if head is None else messages[: _second_turn_end(messages, head)]
-    found = [
-        Judgement(breach, asked.cell(breach.rule, breach.case))
-        for breach in _breaches(seen, asked)
-        if head is None or breach.index < max(head, 1)
-    ]
+    return judged(asked, _breaches(messages, asked))
+
+
+def judged(asked: Profile, breaches: Sequence[Violation]) -> Verdict:
+    """Return what a provider makes of breaches, rule by rule in the order of the catalogue and its own further ones."""
+    found = [Judgement(breach, asked.cell(breach.rule, breach.case)) for breach in in_order(breaches)]
     minded = [judgement for judgement in found if judgement.cell.status != "accepted"]
     refused = [judgement for judgement in minded if judgement.cell.status == "refused"]
     unknown = [judgement for judgement in minded if judgement.cell.status == "unknown"]
     return Verdict(asked.name, "refused" if refused else "unknown" if unknown else "accepted", (*refused, *unknown))
 
 
-def verdicts(messages: Sequence[Message], head: int | None = None) -> tuple[Verdict, ...]:
+def verdicts(messages: Sequence[Message]) -> tuple[Verdict, ...]:
     """Return the verdict of every provider, in the order of `providers()`."""
-    return tuple(verdict(messages, provider, head) for provider in providers())
+    return tuple(verdict(messages, provider) for provider in providers())
 
 
 def broken_rules(messages: Sequence[Message], head: int | None = None) -> frozenset[str]:
@@ -125,7 +123,7 @@ def broken_cases(messages: Sequence[Message]) -> frozenset[tuple[Merging, str, s
 
 def reduction_violations(reduction: Reduction) -> tuple[Violation, ...]:
     """Return every breach of the eight rules about a reduction, in message order."""
-    return _in_order([breach for rule in REDUCTION_RULES.values() for breach in rule.check(reduction)])
+    return in_order([breach for rule in REDUCTION_RULES.values() for breach in rule.check(reduction)])
 
 
 def new_violations(
@@ -141,19 +139,10 @@ def _breaches(messages: Sequence[Message], asked: Profile) -> list[Violation]:
     limits = Limits(asked.id_pattern, asked.unsupported)
     six = [breach for rule in CONVERSATION_RULES.values() for breach in rule.check(view)]
     further = [breach for name, check in CHECKS.items() if name in asked.cells for breach in check(view, limits)]
-    return list(_in_order(six + further))
+    return six + further
 
 
-def _second_turn_end(messages: Sequence[Message], head: int) -> int:
-    """Return the end of the turn that answers the head: without it, the head's toolUses would be taken for pending."""
-    stop = min(max(head, 1), len(messages))
-    for _ in range(2):
-        role = role_of(messages[stop]) if stop < len(messages) else None
-        while stop < len(messages) and role_of(messages[stop]) == role:
-            stop += 1
-    return stop
-
-
-def _in_order(breaches: list[Violation]) -> tuple[Violation, ...]:
+def in_order(breaches: Sequence[Violation]) -> tuple[Violation, ...]:
+    """Return breaches in message order."""
     # The sort is stable: at one message, rules stay in their own order.
     return tuple(sorted(breaches, key=lambda breach: breach.index))

@@ -48,6 +48,20 @@ class _Loose:
     case: str
 
 
+class Gap(NamedTuple):
+    """What a turn and the one before it leave without a partner, as far as these two alone tell.
+
+    ``start`` is the first message of the later turn, ``answers`` its first toolResult where both have tool blocks,
+    and ``number`` says how their numbers compare.
+    """
+
+    start: int
+    uses: tuple[tuple[ToolBlock, str], ...]
+    results: tuple[tuple[ToolBlock, str], ...]
+    answers: ToolBlock | None
+    number: str
+
+
 class Unpaired(NamedTuple):
     """A toolUse without its toolResult, or the other way round, and which case of that it is."""
 
@@ -70,6 +84,7 @@ class View:
 
     messages: Sequence[Message]
     turns: tuple[Turn, ...]
+    gaps: tuple[Gap, ...]
     unanswered: tuple[Unpaired, ...]
     unasked: tuple[Unpaired, ...]
     mismatches: tuple[Mismatch, ...]
@@ -94,10 +109,20 @@ def look(messages: Sequence[Message], merging: Merging = "none") -> View:
     Ids are compared as multisets, first come first served. A toolUse in the last turn is pending and never unpaired.
     """
     turns = _turns(messages, merging)
-    unanswered: list[_Loose] = []
-    unasked: list[_Loose] = []
-    mismatched: list[tuple[ToolBlock, list[_Loose], list[_Loose], str]] = []
-    still_open: dict[str, deque[_Loose]] = defaultdict(deque)
+    return paired(messages, turns, tuple(_gaps(turns)))
+
+
+def joins(before: Message, message: Message, merging: Merging) -> bool:
+    """Say whether a message belongs to the turn of the message before it."""
+    if role_of(before) != role_of(message) or merging == "none":
+        return False
+    if merging == "same-role":
+        return True
+    content = blocks(before)
+    return role_of(before) == "user" and len(content) > 0 and len(tool_result_ids(before)) == len(content)
+
+
+def _gaps(turns: Sequence[Turn]) -> Iterator[Gap]:
     for position, turn in enumerate(turns):
         uses = turns[position - 1].uses if position else ()
         results = turn.results
@@ -106,23 +131,37 @@ def look(messages: Sequence[Message], merging: Merging = "none") -> View:
         asked = {use.id for use in uses}
         answered = {result.id for result in results}
         same_number = len(uses) == len(results)
-        extra = [_Loose(result, _result_case(result, asked, same_number)) for result in _without_partner(results, uses)]
+        extra = tuple((one, _result_case(one, asked, same_number)) for one in _without_partner(results, uses))
+        missing = tuple((one, _use_case(one, answered, same_number)) for one in _without_partner(uses, results))
+        if extra or missing:
+            number = "ids" if same_number else "fewer" if len(results) < len(uses) else "more"
+            yield Gap(turn.start, missing, extra, results[0] if uses and results else None, number)
+
+
+def paired(messages: Sequence[Message], turns: tuple[Turn, ...], gaps: tuple[Gap, ...]) -> View:
+    """Return a view in which it is known which toolResult answers a toolUse of a turn further up."""
+    unanswered: list[_Loose] = []
+    unasked: list[_Loose] = []
+    mismatched: list[tuple[ToolBlock, list[_Loose], list[_Loose], str]] = []
+    still_open: dict[str, deque[_Loose]] = defaultdict(deque)
+    for gap in gaps:
+        extra = [_Loose(*result) for result in gap.results]
         for result in extra:
             waiting = still_open[result.at.id]
             if waiting:
                 waiting.popleft().case = "answered-later"
                 result.case = "asked-earlier"
-        missing = [_Loose(use, _use_case(use, answered, same_number)) for use in _without_partner(uses, results)]
+        missing = [_Loose(*use) for use in gap.uses]
         for use in missing:
             still_open[use.at.id].append(use)
         unasked += extra
         unanswered += missing
-        if uses and results and (missing or extra):
-            number = "ids" if same_number else "fewer" if len(results) < len(uses) else "more"
-            mismatched.append((results[0], missing, extra, number))
+        if gap.answers is not None:
+            mismatched.append((gap.answers, missing, extra, gap.number))
     return View(
         messages,
         turns,
+        gaps,
         tuple(Unpaired(use.at, use.case) for use in unanswered),
         tuple(Unpaired(result.at, result.case) for result in unasked),
         # Only now is it known which toolUses find their answer further on.
@@ -140,22 +179,15 @@ def _turns(messages: Sequence[Message], merging: Merging) -> tuple[Turn, ...]:
     start, role = 0, ""
     uses: list[ToolBlock] = []
     results: list[ToolBlock] = []
-    may_grow = False  # may the next message join the turn?
     for index, message in enumerate(messages):
-        own_role = role_of(message)
-        if not (may_grow and own_role == role):
+        if not (index and joins(messages[index - 1], message, merging)):
             if index:
                 turns.append(Turn(role, start, index, tuple(uses), tuple(results)))
-            start, role, uses, results = index, own_role, [], []
+            start, role, uses, results = index, role_of(message), [], []
         if has_tool_use(message):
             uses += _tool_blocks(message, index, "toolUse", tool_use_ids(message))
-        own_results: tuple[ToolBlock, ...] = ()
         if has_tool_result(message):
-            own_results = _tool_blocks(message, index, "toolResult", tool_result_ids(message))
-            results += own_results
-        may_grow = merging == "same-role" or (
-            merging == "results" and role == "user" and 0 < len(own_results) == len(blocks(message))
-        )
+            results += _tool_blocks(message, index, "toolResult", tool_result_ids(message))
     if messages:
         turns.append(Turn(role, start, len(messages), tuple(uses), tuple(results)))
     return tuple(turns)
