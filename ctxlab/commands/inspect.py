@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from ctxlab.commands._arguments import token_count
 from ctxlab.releases import NEWEST
-from ctxlab.report import MARKS, page
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,14 +43,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help=f"list every message, not {ROWS} of them")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead")
     parser.add_argument(
-        "--html", type=Path, metavar="OUT", help="also write it all as one HTML page, never over a file"
+        "--html", type=Path, metavar="OUT", help="also write the page of `take --what page`, never over a file"
     )
+    parser.add_argument("--no-redact", action="store_true", help="leave all words on the page as they are")
 
 
 def run(args: argparse.Namespace) -> int:
     """Load, reduce, print, and return the exit code."""
     import ctxlab
     from ctxlab.comparison import compare, policies
+    from ctxlab.figures.policies import verdicts
 
     try:
         session = ctxlab.load(args.file, format=args.format)
@@ -66,16 +67,23 @@ def run(args: argparse.Namespace) -> int:
     trace = ctxlab.recover(session.messages, policy, budget, counter)
     asked = policies(args.window_size, not args.no_truncate, args.pin_first)
     lanes = compare(session.messages, asked, budget, counter)
-    points = ctxlab.trim_points(session.messages)
-    record = _record(session, ledger, points, policy, trace, lanes)
+    points = verdicts(session.messages, policy, counter)
     if args.html:
+        from ctxlab.report import html_page
+
+        known: dict[str, Any] = {"bill": ledger, "trace": trace, "lanes": lanes}
         try:
-            with args.html.open("x", encoding="utf-8") as out:
-                out.write(page(record))
+            page = html_page(session, policy, budget, counter, not args.no_redact, **known)
+            with args.html.open("x", encoding="utf-8", newline="\n") as out:
+                out.write(page.text)
+        except ValueError as error:
+            print(f"ctxlab inspect: {error}", file=sys.stderr)
+            return 2
         except OSError as error:
             print(f"ctxlab inspect: cannot write {str(args.html)!a}: {error.strerror}", file=sys.stderr)
             return 2
     if args.json:
+        record = _record(session, ledger, points, policy, trace, lanes)
         print(json.dumps(record, ensure_ascii=True, indent=2))
     else:
         _print(session, ledger, points, policy, trace, lanes, counter, args)
@@ -191,6 +199,8 @@ def _candidates(
 ) -> "Table":
     from rich.table import Table
 
+    from ctxlab.figures.palette import MARKS
+
     hidden = 0 if every else max(0, len(points) - ROWS)
     shown = points if not hidden else (*points[: ROWS // 2], *points[-(ROWS // 2) :])
     left_out = f" (showing {len(shown)} of {len(points):,}; --all shows every one)" if hidden else ""
@@ -209,7 +219,7 @@ def _candidates(
             _plain(str(session.messages[point.index].get("role"))),
             f"{ledger.per_message[point.index]:,}",
             f"{rest:,}",
-            MARKS[point.kind],
+            MARKS[point.kind].label,
             point.reason.text if point.reason else fits,
             style="dim" if point.kind is None else "bold" if rest <= budget else None,
         )

@@ -1,4 +1,4 @@
-"""Take something away from a session: a failing test, the session reduced to what matters, the trace, its table.
+"""Take something away from a session: a failing test, the reduced session, the trace, its table, or an HTML page.
 
 Exit code 0: written, and proven where that was to be done; 1: nothing goes wrong, or the proof fails; 2: bad input, or
 the file is there already.
@@ -32,10 +32,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE", help="a session: a file, or a folder of the SDK")
     parser.add_argument(
         "--what",
-        choices=("test", "session", "trace", "table"),
+        choices=("test", "session", "trace", "table", "page"),
         default="test",
         help="test: a pytest file that fails on the wrong release and passes on the right one; session: Strands JSON, "
-        "reduced where --wrong is given; trace: JSON; table: CSV (default: %(default)s)",
+        "reduced where --wrong is given; trace: JSON; table: CSV; page: one HTML file of it all, to be attached to an "
+        "issue (default: %(default)s)",
     )
     parser.add_argument("-o", "--output", type=Path, metavar="OUT", help="file or folder to write to; - prints it")
     parser.add_argument("--force", action="store_true", help="overwrite the file if it is there already")
@@ -57,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     policy = parser.add_argument_group("policy")
     policy.add_argument("--policy", choices=("window", "summarizing"), default="window", help="default: %(default)s")
     policy.add_argument(
-        "--as-of", metavar="RELEASE", help=f"release for trace and table (default: --wrong, or {NEWEST})"
+        "--as-of", metavar="RELEASE", help=f"release for trace, table and page (default: --wrong, or {NEWEST})"
     )
     policy.add_argument("--window-size", type=int, default=40, metavar="N", help="messages kept (default: %(default)s)")
     policy.add_argument("--no-truncate", action="store_true", help="leave tool results alone")
@@ -66,7 +67,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--budget",
         type=token_count,
         metavar="N",
-        help="the token budget (trace and table: default half of the session's)",
+        help="the token budget (trace, table and page: default half of the session's)",
     )
     policy.add_argument("--counter", default="cl100k_base", help="how to count tokens (default: %(default)s)")
 
@@ -155,10 +156,17 @@ def _made(session: "Session", args: argparse.Namespace, say: Progress) -> "Artif
 
     if args.what == "session" and args.wrong is None:
         return whole_session(session, args.redact, args.name)
-    if args.what in ("trace", "table"):
+    if args.what in ("trace", "table", "page"):
         policy = _policy(args, args.as_of or args.wrong or NEWEST)
         counter = ctxlab.counter(args.counter)
         budget = _budget(session, args)
+        if args.what == "page":
+            from ctxlab.report import html_page
+
+            def written(what: str, done: int, of: int) -> None:
+                say.step(f"{what}: {done:,} of {of:,}")
+
+            return html_page(session, policy, budget, counter, args.redact, args.name, written)
 
         def saved(tokens: int, of: int) -> None:
             say.step(f"reducing: {tokens:,} of {of:,} tokens saved")

@@ -10,7 +10,7 @@ from ctxlab.explorers.findings import Findings
 from ctxlab.explorers.front_end import Range, Ticker
 from ctxlab.explorers.state import Store
 from ctxlab.explorers.view import FULL, Guard, button, row, set_value, text
-from ctxlab.figures.story import step_sentence
+from ctxlab.figures.story import last_words, step_sentence
 
 SPEEDS = (("slow", 1500), ("normal", 700), ("fast", 200))
 
@@ -108,8 +108,6 @@ def _where(findings: Findings) -> str:
 
 def _said(findings: Findings) -> str:
     if findings.is_at_error:
-        error = html(findings.trace.error or "")
-        stuck = findings.trace.outcome == "stuck"
-        who = html(findings.policy_name)
-        return f"<b>Stuck.</b> {who} raises “{error}”" if stuck else f"<b>Gives up.</b> {error}"
+        lead, words = last_words(findings.trace, findings.policy_name)
+        return f"<b>{lead}</b> {html(words)}"
     return html(step_sentence(findings.moment))

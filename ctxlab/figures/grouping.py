@@ -68,13 +68,11 @@ class Groups:
         """Return the group that a message is in."""
         return (message - self.first) // self.size
 
-    def sentence(self, total: int) -> str:
-        """Say what the bars show, as a sentence for the reader."""
+    def sentence(self, total: int, more: str = "drag across the picture to see each message") -> str:
+        """Say what the bars show, as a sentence for the reader; ``more`` is how to see more where they are groups."""
         count = self.last - self.first
         shown = f"{count:,} message{'s' if count != 1 else ''}"
         of_all = shown if count == total else f"messages {self.first:,} to {self.last - 1:,} of {total:,}"
         if self.size == 1:
             return f"Showing {of_all}, a bar each."
-        return (
-            f"Showing {of_all} in {len(self):,} groups of {self.size:,}: drag across the picture to see each message."
-        )
+        return f"Showing {of_all} in {len(self):,} groups of {self.size:,}: {more}."

@@ -55,6 +55,12 @@ def step_sentence(moment: Moment) -> str:
     return f"{edit.sentence}{where}{saved}"
 
 
+def last_words(trace: Trace, policy: str) -> tuple[str, str]:
+    """Return what the policy named ``policy`` says where nothing is left to do: that it ends so, and its words."""
+    error = trace.error or ""
+    return ("Stuck.", f"{policy} raises “{error}”") if trace.outcome == "stuck" else ("Gives up.", error)
+
+
 def _deeds(moment: Moment) -> Iterator[str]:
     """Yield what was done up to a moment, the cuts last."""
     done = dict(zip(DEEDS, moment.subject.history.deeds[moment.edit].tolist(), strict=True))

@@ -1,6 +1,8 @@
-// A table of which the kernel sends only the rows in sight. Cells are set as text, so that nothing in them is markup.
+// A table of which only the rows in sight are there. Cells are set as text, so that nothing in them is markup.
+//
+// renderRows({values, el, on}) needs no kernel and returns {set}; on.selected(row) is told what a person wants.
 
-function render({ model, el }) {
+export function renderRows({ values, el, on = {} }) {
   el.classList.add("ctxlab-rows");
   const table = document.createElement("table");
   table.setAttribute("role", "grid");
@@ -13,23 +15,18 @@ function render({ model, el }) {
     made.addEventListener("click", () => select(move()));
     return made;
   };
-  const total = () => model.get("total");
-  const page = () => model.get("page");
-  const previous = button("◀ earlier", () => model.get("first") - page());
-  const next = button("later ▶", () => model.get("first") + page());
+  const previous = button("◀ earlier", () => values.first - values.page);
+  const next = button("later ▶", () => values.first + values.page);
   const shown = document.createElement("span");
   nav.append(previous, next, shown);
   el.append(table, nav);
 
   const select = (row) => {
-    model.set("selected", Math.max(0, Math.min(total() - 1, row)));
-    model.save_changes();
+    on.selected?.(Math.max(0, Math.min(values.total - 1, row)));
   };
   table.addEventListener("keydown", (event) => {
-    const at = model.get("selected");
-    const wanted = {
-      ArrowUp: at - 1, ArrowDown: at + 1, PageUp: at - page(), PageDown: at + page(), Home: 0, End: total() - 1,
-    }[event.key];
+    const { selected: at, page, total } = values;
+    const wanted = { ArrowUp: at - 1, ArrowDown: at + 1, PageUp: at - page, PageDown: at + page, Home: 0, End: total - 1 }[event.key];
     if (wanted === undefined) return;
     event.preventDefault();
     event.stopPropagation();
@@ -37,9 +34,7 @@ function render({ model, el }) {
   });
 
   const draw = () => {
-    const columns = model.get("columns");
-    const first = model.get("first");
-    const rows = model.get("rows");
+    const { columns, first, rows, total } = values;
     const head = document.createElement("tr");
     for (const [title, kind] of columns) {
       const cell = document.createElement("th");
@@ -66,30 +61,50 @@ function render({ model, el }) {
     const top = document.createElement("thead");
     top.append(head);
     table.replaceChildren(top, body);
-    table.setAttribute("aria-rowcount", total() + 1);
-    table.setAttribute("aria-label", model.get("label"));
+    table.setAttribute("aria-rowcount", total + 1);
+    table.setAttribute("aria-label", values.label);
     const last = first + rows.length;
-    shown.textContent = rows.length ? `${model.get("noun")} ${first.toLocaleString("en")} to ` +
-      `${(last - 1).toLocaleString("en")} of ${total().toLocaleString("en")}` : "";
+    const said = (value) => value.toLocaleString("en");
+    shown.textContent = rows.length ? `showing ${said(rows.length)} of ${said(total)} ${values.noun}: ${said(first)} to ${said(last - 1)}` : "";
     previous.disabled = first === 0;
-    next.disabled = last >= total();
-    nav.hidden = rows.length === total();
+    next.disabled = last >= total;
+    nav.hidden = rows.length === total;
     mark();
   };
   const mark = () => {
     for (const row of table.tBodies[0]?.rows ?? []) {
-      row.setAttribute("aria-selected", String(Number(row.dataset.row) === model.get("selected")));
+      row.setAttribute("aria-selected", String(Number(row.dataset.row) === values.selected));
     }
   };
 
-  model.on("change:rows", draw);
-  model.on("change:columns", draw);
-  model.on("change:selected", mark);
   draw();
+  return {
+    set(changed) {
+      values = { ...values, ...changed };
+      if ("rows" in changed || "columns" in changed) draw();
+      else mark();
+    },
+  };
+}
+
+function render({ model, el }) {
+  const names = ["columns", "rows", "first", "total", "selected", "page", "noun", "label"];
+  const values = () => Object.fromEntries(names.map((name) => [name, model.get(name)]));
+  const shown = renderRows({
+    values: values(), el, on: {
+      selected: (row) => {
+        model.set("selected", row);
+        model.save_changes();
+      },
+    },
+  });
+  const rows = () => shown.set(values());
+  const selected = () => shown.set({ selected: model.get("selected") });
+  model.on("change:rows change:columns", rows);
+  model.on("change:selected", selected);
   return () => {
-    model.off("change:rows", draw);
-    model.off("change:columns", draw);
-    model.off("change:selected", mark);
+    model.off("change:rows change:columns", rows);
+    model.off("change:selected", selected);
   };
 }
 

@@ -1,6 +1,8 @@
 // Draws the timeline: two pictures on one axis of messages, from the records `picture`, `heights` and `now`. It decides
 // nothing. All of it is drawn anew at each change, as a dozen paths, which takes a few milliseconds however long the
-// session is. Texts are set as text, never as markup.
+// session is. Texts are set as text, never as markup, and styles one by one, which a strict page allows.
+//
+// renderTimeline({values, el, on}) needs no kernel and returns {set, destroy}. Without on.span nothing can be dragged.
 
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 430;
@@ -28,7 +30,10 @@ const themed = (name, colour) => `var(--ctxlab-${name.replace(" ", "-")}, ${colo
 
 function make(parent, tag, attributes = {}, text) {
   const made = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "colours") Object.assign(made.style, value);
+    else made.setAttribute(name, value);
+  }
   if (text !== undefined) made.textContent = text;
   parent.append(made);
   return made;
@@ -123,7 +128,7 @@ function bars(svg, picture, now, at, hatch) {
   const layer = make(svg, "g", { class: "bars" });
   stacks.forEach(({ kind, colour }, number) => {
     for (const [name, paths] of [["gone", pale[number]], ["stays", solid[number]]]) {
-      if (paths.length) make(layer, "path", { class: name, style: `fill: ${themed(kind, colour)}`, d: paths.join("") });
+      if (paths.length) make(layer, "path", { class: name, colours: { fill: themed(kind, colour) }, d: paths.join("") });
     }
   });
   if (away.length) make(svg, "path", { class: "away", fill: `url(#${hatch})`, d: away.join("") });
@@ -167,7 +172,7 @@ function marks(svg, picture, heights, now, at) {
     make(layer, "path", {
       class: `${thin ? "refused" : fits ? "fits" : "over"}${pale ? " pale" : ""}`,
       "data-word": style.word, "data-count": paths.length, d: paths.join(""),
-      ...(thin ? {} : { style: fits ? `fill: ${colour}; stroke: ${colour}` : `stroke: ${colour}` }),
+      ...(thin ? {} : { colours: fits ? { fill: colour, stroke: colour } : { stroke: colour } }),
     });
   }
 }
@@ -208,7 +213,7 @@ function lines(svg, picture, now, at) {
   }
 }
 
-function render({ model, el }) {
+export function renderTimeline({ values, el, on = {} }) {
   el.classList.add("ctxlab-figure");
   el.tabIndex = 0;
   el.setAttribute("role", "application");
@@ -228,9 +233,8 @@ function render({ model, el }) {
 
   const draw = () => {
     due = 0;
-    const picture = model.get("picture");
+    const { picture, now, heights } = values;
     if (!width || !picture.stacks) return;
-    const [now, heights] = [model.get("now"), model.get("heights")];
     at = scales(picture, width);
     if (picture !== drawn) hide();
     drawn = picture;
@@ -252,8 +256,8 @@ function render({ model, el }) {
     line(svg, picture, heights, at);
     lines(svg, picture, now, at);
     marks(svg, picture, heights, now, at);
-    el.setAttribute("aria-label", model.get("label"));
-    el.dataset.drawn = model.get("drawing");
+    el.setAttribute("aria-label", values.label);
+    el.dataset.drawn = values.drawing;
     if (el.matches(":focus-visible")) tell();
   };
   // In the next frame, and once a frame: what came in between is drawn with it.
@@ -270,7 +274,7 @@ function render({ model, el }) {
     tip.style.top = `${Math.max(0, Math.min(y - tip.offsetHeight / 2, HEIGHT - tip.offsetHeight))}px`;
   };
   const tell = () => {
-    const [picture, now] = [model.get("picture"), model.get("now")];
+    const { picture, now } = values;
     if (now.focus < picture.first || now.focus >= picture.last) return;
     show(at.centre(now.focus), (ABOVE.bottom + BELOW.top) / 2, now.about.join("\n"));
   };
@@ -283,7 +287,7 @@ function render({ model, el }) {
     svg.querySelector(".chosen")?.remove();
   };
   const under = (event) => {
-    const picture = model.get("picture");
+    const { picture } = values;
     const bounds = svg.getBoundingClientRect();
     const x = event.clientX - bounds.left;
     if (!at || x < LEFT || x > at.right) return null;
@@ -293,7 +297,7 @@ function render({ model, el }) {
   const hover = (event) => {
     const found = under(event);
     if (!found) return hide();
-    const [picture, now, heights] = [model.get("picture"), model.get("now"), model.get("heights")];
+    const { picture, now, heights } = values;
     const start = picture.first + found.bar * picture.size;
     const all = [...parts(start, Math.min(start + picture.size, picture.last), now.gaps)];
     const fate = all.every(([, , gone]) => gone) ? "goes" : all.some(([, , gone]) => gone) ? "goes in part" : "stays";
@@ -301,8 +305,7 @@ function render({ model, el }) {
     show(found.x, found.y, `${picture.hover[found.bar]}\nstarting here: ${number(heights.line[found.bar])} tokens, ${room}\n${fate}`);
   };
   const want = (index) => {
-    model.set("focus", Math.max(0, Math.min(model.get("picture").count - 1, index)));
-    model.save_changes();
+    on.focus?.(Math.max(0, Math.min(values.picture.count - 1, index)));
   };
   // A click puts a message in focus; a drag across the picture shows the messages that it went over.
   let from = null;
@@ -312,7 +315,7 @@ function render({ model, el }) {
   const drag = (event) => {
     hover(event);
     const to = from && under(event);
-    if (!to || Math.abs(to.x - from.x) < 6) return;
+    if (!to || !on.span || Math.abs(to.x - from.x) < 6) return;
     const x = Math.min(from.x, to.x);
     svg.querySelector(".chosen")?.remove();
     make(svg, "path", { class: "chosen", d: box(x, ABOVE.top, Math.abs(to.x - from.x), BELOW.bottom - ABOVE.top) });
@@ -321,16 +324,14 @@ function render({ model, el }) {
     const to = from && under(event);
     const moved = svg.querySelector(".chosen");
     moved?.remove();
-    if (to && moved) {
-      model.set("span", [Math.min(from.index, to.index), Math.max(from.index, to.index) + 1]);
-      model.save_changes();
-    } else if (to) want(to.index);
+    if (to && moved) on.span([Math.min(from.index, to.index), Math.max(from.index, to.index) + 1]);
+    else if (to) want(to.index);
     from = null;
   };
   const keys = (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     if (event.key === "Escape") return hide();
-    const wanted = { Home: 0, End: model.get("picture").count - 1 }[event.key] ?? model.get("focus") + (KEYS[event.key] ?? NaN);
+    const wanted = { Home: 0, End: values.picture.count - 1 }[event.key] ?? values.focus + (KEYS[event.key] ?? NaN);
     if (Number.isNaN(wanted)) return;
     event.preventDefault();
     event.stopPropagation();
@@ -352,12 +353,31 @@ function render({ model, el }) {
   el.addEventListener("keydown", keys);
   el.addEventListener("focus", () => at && el.matches(":focus-visible") && tell());
   el.addEventListener("blur", hide);
-  const watched = ["picture", "heights", "now", "drawing"].map((name) => `change:${name}`).join(" ");
-  model.on(watched, soon);
+  return {
+    set(changed) {
+      values = { ...values, ...changed };
+      soon();
+    },
+    destroy() {
+      cancelAnimationFrame(due);
+      sizes.disconnect();
+    },
+  };
+}
+
+function render({ model, el }) {
+  const names = ["picture", "heights", "now", "label", "focus", "drawing"];
+  const send = (name) => (value) => {
+    model.set(name, value);
+    model.save_changes();
+  };
+  const values = Object.fromEntries(names.map((name) => [name, model.get(name)]));
+  const shown = renderTimeline({ values, el, on: { focus: send("focus"), span: send("span") } });
+  const heard = names.map((name) => [`change:${name}`, () => shown.set({ [name]: model.get(name) })]);
+  for (const [event, hear] of heard) model.on(event, hear);
   return () => {
-    cancelAnimationFrame(due);
-    sizes.disconnect();
-    model.off(watched, soon);
+    for (const [event, hear] of heard) model.off(event, hear);
+    shown.destroy();
   };
 }
 
