@@ -154,6 +154,21 @@ def test_the_page_shows_hostile_text_as_text(capsys: pytest.CaptureFixture[str],
     assert not any(raw in page for raw in ("<script>alert", "<img", "\x1b", "‮"))
 
 
+def test_the_page_is_redacted_unless_that_is_not_wanted(tmp_path: Path) -> None:
+    file = written(tmp_path, [user("ask rosalind@example.org"), assistant("ok")])
+    main(["inspect", file, "--html", str(tmp_path / "redacted.html")])
+    main(["inspect", file, "--html", str(tmp_path / "plain.html"), "--no-redact"])
+    assert "rosalind" not in (tmp_path / "redacted.html").read_text(encoding="utf-8")
+    assert "rosalind" in (tmp_path / "plain.html").read_text(encoding="utf-8")
+
+
+def test_the_verdicts_are_those_of_the_release_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    _, older = inspect_json(capsys, SEED, "--as-of", "1.35.0")
+    _, newer = inspect_json(capsys, SEED, "--as-of", "1.37.0")
+    assert [message["kind"] for message in older["messages"]].count("tool_pair") == 0
+    assert [message["kind"] for message in newer["messages"]].count("tool_pair") == 3
+
+
 def test_what_the_provider_reported_is_on_the_page(tmp_path: Path) -> None:
     usage = {"usage": {"inputTokens": 123_456, "outputTokens": 1, "totalTokens": 123_457}}
     messages = [user("hi"), {**assistant("ok"), "metadata": usage}]

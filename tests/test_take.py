@@ -84,7 +84,22 @@ def test_the_trace_and_its_table_are_taken(elsewhere: Path) -> None:
     assert len((elsewhere / "trace.csv").read_text().splitlines()) == len(trace.edits) + 1
 
 
-@pytest.mark.parametrize("what", ["test", "session", "trace"])
+def test_the_page_is_taken_and_says_what_the_trace_says(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ("--what", "page", "--as-of", "1.35.0", "--window-size", "4", "--budget", "200")
+    assert taken(*options) == 0
+    assert [file.name for file in elsewhere.iterdir()] == ["page.html"]
+    page = (elsewhere / "page.html").read_text(encoding="utf-8")
+    assert "Does not fit, and gets stuck." in page
+    assert "with a budget of 200" in page
+    said = capsys.readouterr().out
+    assert "Wrote page.html." in said
+    assert "8 messages, 0 edits in 0 rounds." in said
+    assert taken(*options) == 2
+    assert taken(*options, "--force", "--as-of", "1.37.0") == 0
+    assert (elsewhere / "page.html").read_text(encoding="utf-8") != page
+
+
+@pytest.mark.parametrize("what", ["test", "session", "trace", "page"])
 def test_what_leaves_is_redacted_unless_that_is_not_wanted(
     elsewhere: Path, capsys: pytest.CaptureFixture[str], what: str
 ) -> None:

@@ -112,7 +112,9 @@ def contents(
         bill = ledger(messages, counter, lambda done, of: progress("Counting tokens", done, of))
     if trace is None:
         said = f"Playing {policy.name}"
-        trace = recover(messages, policy, budget, counter, progress=lambda saved, of: progress(said, saved, of))
+        trace = recover(
+            messages, policy, budget, counter, progress=lambda saved, of: progress(said, min(saved, of), of)
+        )
     if lanes is None:
         window = policy if isinstance(policy, SlidingWindow) else SlidingWindow()
         asked = list(policies(window.window_size, window.should_truncate_results, policy.pin_first))
