@@ -20,18 +20,18 @@ HEURISTIC = counter("heuristic")
 @st.composite
 def parts(draw: st.DrawFn, messages: Conversation, others: Conversation) -> tuple[Conversation, list[int | None]]:
     """What may become of messages: runs of them in any order, some exchanged, and others put in between."""
-    flags: st.SearchStrategy[bool] = st.booleans()
     state: list[Message] = []
     origins: list[int | None] = []
     for _ in range(draw(st.integers(0, 3))):
         start, stop = sorted(draw(st.tuples(*[st.integers(0, len(messages))] * 2)))
         state += messages[start:stop]
         origins += range(start, stop)
-        if others and draw(flags):
+        put_in, exchanged = draw(st.booleans()), draw(st.booleans())
+        if others and put_in:
             at, other = draw(st.integers(0, len(state))), draw(st.sampled_from(others))
             state.insert(at, other)
             origins.insert(at, None)
-        if others and state and draw(flags):
+        if others and state and exchanged:
             state[draw(st.integers(0, len(state) - 1))] = draw(st.sampled_from(others))
     return tuple(state), origins
 

@@ -93,6 +93,7 @@ class MatrixPicture:
         self.matrix = VerdictMatrix(trace.start, policy)
         self.trace = trace
         self.candidates = tuple(point.index for point in points if point.kind is not None)
+        self._repairs: dict[tuple[int, str], Repair | None] = {}
 
     def under(self, trace: Trace) -> "MatrixPicture":
         """Return the same matrix with the end of another trace, all that was judged kept."""
@@ -101,6 +102,7 @@ class MatrixPicture:
         other = MatrixPicture.__new__(MatrixPicture)
         other.points, other.policy, other.matrix, other.trace = self.points, self.policy, self.matrix, trace
         other.candidates = self.candidates
+        other._repairs = {cell: found for cell, found in self._repairs.items() if cell[0] != END}
         return other
 
     @property
@@ -144,6 +146,11 @@ class MatrixPicture:
 
     def repair(self, key: int, name: str) -> Repair | None:
         """Propose what would make the provider accept what the row is about."""
+        if (key, name) not in self._repairs:
+            self._repairs[key, name] = self._repair(key, name)
+        return self._repairs[key, name]
+
+    def _repair(self, key: int, name: str) -> Repair | None:
         if key == WHOLE:
             return repair(self.matrix.messages, name)
         if key == END:

@@ -79,8 +79,9 @@ def verdict(messages: Sequence[Message], provider: str) -> Verdict:
 
 def judged(asked: Profile, breaches: Sequence[Violation]) -> Verdict:
     """Return what a provider makes of breaches, rule by rule in the order of the catalogue and its own further ones."""
-    found = [Judgement(breach, asked.cell(breach.rule, breach.case)) for breach in in_order(breaches)]
-    minded = [judgement for judgement in found if judgement.cell.status != "accepted"]
+    both = ((breach, asked.cell(breach.rule, breach.case)) for breach in breaches)
+    found = [Judgement(breach, cell) for breach, cell in both if cell.status != "accepted"]
+    minded = sorted(found, key=lambda judgement: judgement.violation.index)
     refused = [judgement for judgement in minded if judgement.cell.status == "refused"]
     unknown = [judgement for judgement in minded if judgement.cell.status == "unknown"]
     return Verdict(asked.name, "refused" if refused else "unknown" if unknown else "accepted", (*refused, *unknown))
