@@ -5,5 +5,7 @@ NAMES: tuple[tuple[str, str, str], ...] = (
     (".ctxlab-preset select", "aria-label", "Known context windows"),
     (".ctxlab-step", "aria-live", "polite"),
     (".ctxlab-about", "aria-live", "polite"),
+    (".ctxlab-before", "aria-label", "Message before"),
+    (".ctxlab-after", "aria-label", "Message after"),
     (".ctxlab-path input", "aria-label", "Path of a session file or folder"),
 )

@@ -21,6 +21,8 @@ class Sight:
         self.focus = ipywidgets.BoundedIntText(min=0, max=0, description="Message in focus", style=FULL, layout=narrow)
         self.previous = button("◀", "The message before", guard(lambda _: self._look(self.store.state.focus - 1)))
         self.next = button("▶", "The message after", guard(lambda _: self._look(self.store.state.focus + 1)))
+        self.previous.add_class("ctxlab-before")
+        self.next.add_class("ctxlab-after")
         self.first = ipywidgets.BoundedIntText(
             min=0, max=0, description="Show from", style=FULL, layout={"width": "145px"}
         )
