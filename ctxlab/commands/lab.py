@@ -9,6 +9,7 @@ import os
 import sys
 from pathlib import Path
 
+from ctxlab.commands._arguments import port
 from ctxlab.samples import WorkingCopy, notebooks, working_copy
 
 DEFAULT_FOLDER = "ctxlab-notebooks"
@@ -31,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="where your copy of the notebooks lives (default: %(default)s)",
     )
-    parser.add_argument("--port", type=_port, help="the port to serve on (default: 8888, or the next free one)")
+    parser.add_argument("--port", type=port, help="the port to serve on (default: 8888, or the next free one)")
     parser.add_argument("--no-browser", action="store_true", help="print the address instead of opening a browser")
     parser.set_defaults(passed_on=[])
 
@@ -46,13 +47,6 @@ def run(args: argparse.Namespace) -> int:
         return 2
     print(_sentence(copy), flush=True)
     return _serve(_jupyter_arguments(args, copy.folder))
-
-
-def _port(text: str) -> int:
-    port = int(text)
-    if not 0 <= port <= 65535:
-        raise argparse.ArgumentTypeError(f"not a port: {text!r}")
-    return port
 
 
 def _sentence(copy: WorkingCopy) -> str:
