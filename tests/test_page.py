@@ -123,8 +123,8 @@ def test_each_stop_has_the_picture_and_the_words_that_the_explorer_would_show(
         moment = found.moment(stop)
         rows |= {index: row for index, *row in sent["rows"]}
         high = sent["heights"] or high
-        assert high == heights(moment)
-        assert sent["now"] == json.loads(json.dumps(now(moment)))
+        assert high == [heights(moment)]
+        assert sent["now"] == [json.loads(json.dumps(now(moment)))]
         for index in range(len(messages)):
             words = [*candidate(moment, index), *about(moment, index)]
             assert unpacked(record["table"]["templates"], rows[index]) == words
@@ -144,6 +144,16 @@ def test_start_and_end_are_among_the_stops_and_there_are_no_more_than_asked_for(
     assert len(set(chosen)) == len(chosen)
     if all_stops(found) <= most:
         assert len(chosen) == all_stops(found)
+
+
+def test_where_bars_are_groups_there_is_a_picture_of_each_message_near_the_cut() -> None:
+    messages = tuple(part for _ in range(250) for part in (user("go"), assistant("ok " * 9)))
+    pictures = record_of(page_of(messages, SlidingWindow(100)))["moments"]["pictures"]
+    whole, near = (one["picture"] for one in pictures)
+    assert (whole["first"], whole["last"], whole["size"]) == (0, 500, 2)
+    assert (near["first"], near["last"], near["size"]) == (340, 460, 1)
+    assert [index for index, _ in near["marks"]] == list(range(340, 460))
+    assert pictures[1]["shown"] == "Showing messages 340 to 459 of 500, a bar each."
 
 
 def test_the_last_stop_of_a_session_that_gets_stuck_has_the_sdks_words() -> None:

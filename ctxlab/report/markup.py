@@ -64,7 +64,11 @@ def _small_print(contents: Contents) -> Iterator[str]:
         yield "<p class=redaction>Not redacted: all words are those of the session.</p>"
         return
     count = contents.redaction.count
-    said = f"{plural(count, 'replacement')}, in equal length" if count else "nothing was recognised that has to be"
+    said = (
+        f"{plural(count, 'replacement')}, in equal length"
+        if count
+        else "nothing was recognised that has to be replaced"
+    )
     sentences = _listed(f"{sentence}." for sentence in contents.redaction.sentences)
     yield f"<details class=redaction><summary>Redacted: {said}</summary>{sentences}</details>"
 

@@ -4,11 +4,13 @@ There are as many stops as room allows; what is left out is said. Plain data for
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from ctxlab.escaping import visible
 from ctxlab.figures.candidates import COLUMNS, LABEL, PAGE, candidate
 from ctxlab.figures.legend import entries
+from ctxlab.figures.moment import Subject
 from ctxlab.figures.picture import heights, now, picture
 from ctxlab.figures.story import last_words, step_sentence
 from ctxlab.figures.words import about, plural
@@ -17,6 +19,9 @@ from ctxlab.report.packing import Packed
 
 STOPS = 60
 """Stops of a trace that are shown, at most."""
+
+NEAR = 120
+"""Messages in the picture of what is near the focus: each has a bar and a mark of its own."""
 
 ROWS = 60_000
 """Rows over all stops, about: with ten thousand messages there are six stops."""
@@ -44,12 +49,12 @@ def all_stops(contents: Contents) -> int:
 def moments_record(
     contents: Contents, most: int, window: range, progress: Progress = lambda what, done, of: None
 ) -> dict[str, Any]:
-    """Return the record of picture and table at no more than about ``most`` stops.
+    """Return the record of pictures and table at no more than about ``most`` stops.
 
-    ``window`` are the messages that have a row. The rows of a stop are those that differ from the stop before, each as
-    (message, template, numbers).
+    Each stop has for each picture what it looks like. ``window`` are the messages that have a row. The rows of a stop
+    are those that differ from the stop before, each as (message, template, numbers).
     """
-    subject, packed = contents.subject, Packed()
+    subjects, packed = _subjects(contents), Packed()
     chosen = stops(contents, most)
     before: dict[int, tuple[int, ...]] = {}
     found: list[dict[str, Any]] = []
@@ -63,26 +68,32 @@ def moments_record(
             if before.get(index) != row:
                 before[index] = row
                 changed.append((index, *row))
-        high = heights(moment)
+        moments = [replace(moment, subject=subject) for subject in subjects]
+        high = list(map(heights, moments))
         found.append(
             {
                 "edit": stop.edit,
                 "where": _where(contents, stop),
                 "sentence": _sentence(contents, stop),
-                "now": now(moment),
+                "now": list(map(now, moments)),
                 # Heights change only where a text was cut in place.
                 "heights": None if high == known_heights else high,
                 "rows": changed,
             }
         )
         known_heights = high
-    count = len(subject.messages)
+    count = len(contents.messages)
     return {
-        "picture": picture(subject),
+        "pictures": [
+            {
+                "picture": picture(subject),
+                "legend": list(entries(subject)),
+                "shown": subject.bars.sentence(count, "the table below has a row for each message"),
+            }
+            for subject in subjects
+        ],
         "label": f"Timeline of {plural(count, 'message')}: what each costs, and what is left if the conversation "
         "starts there. Arrow keys move the message in focus.",
-        "legend": list(entries(subject)),
-        "shown": subject.bars.sentence(count, "the table below has a row for each message"),
         "stops": found,
         "table": {
             "columns": COLUMNS,
@@ -93,6 +104,15 @@ def moments_record(
             "templates": packed.templates,
         },
     }
+
+
+def _subjects(contents: Contents) -> list[Subject]:
+    """Return what there are pictures of: the whole, and where that is drawn in groups, the messages near the focus."""
+    whole = contents.subject
+    if whole.bars.size == 1:
+        return [whole]
+    first = max(0, min(contents.focus - NEAR // 2, len(whole.messages) - NEAR))
+    return [whole, replace(whole, first=first, last=first + NEAR)]
 
 
 def _where(contents: Contents, stop: Stop) -> str:

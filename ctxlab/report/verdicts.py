@@ -27,25 +27,28 @@ def matrix_record(matrix: MatrixPicture, around: int, progress: Progress) -> dic
     """Return the pages of rows around a message, and for each cell which of the ``texts`` are said of it, in order."""
     pages = _pages(matrix, around)
     keys = [WHOLE, END, *(row["key"] for page in pages for row in page["rows"] if row["key"] >= 0)]
-    texts: dict[tuple[str, str], int] = {}
+    texts: dict[tuple[Any, ...], int] = {}
     cells: dict[int, list[list[int]]] = {}
     for done, key in enumerate(dict.fromkeys(keys)):
         progress("Asking the providers", done, len(keys))
         said = [details(matrix, key, name) for name in matrix.names]
-        cells[key] = [[texts.setdefault((one["kind"], one["text"]), len(texts)) for one in cell] for cell in said]
+        cells[key] = [[texts.setdefault(tuple(one.items()), len(texts)) for one in cell] for cell in said]
     return {
         "columns": columns(),
         "headline": matrix.headline,
         "bad": any(found.status != "accepted" for found in matrix.end),
         "pages": pages,
-        "texts": list(texts),
+        "texts": list(map(dict, texts)),
         "cells": cells,
     }
 
 
 def details(matrix: MatrixPicture, key: int, name: str) -> list[Detail]:
     """Return what is said of a cell, fit to be shown."""
-    return [{"kind": one["kind"], "text": one_line(one["text"], LONGEST)} for one in matrix.details(key, name)]
+    found = matrix.details(key, name)
+    for one in found:
+        one["text"] = one_line(one["text"], LONGEST)
+    return found
 
 
 def _pages(matrix: MatrixPicture, around: int) -> list[Sight]:

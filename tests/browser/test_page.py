@@ -144,6 +144,23 @@ def test_the_steps_are_gone_through_by_keyboard_and_picture_and_words_follow(rev
     expect(review.get_by_role("button", name="On one step")).to_be_disabled()
 
 
+def test_of_a_long_session_the_messages_near_the_cut_can_be_seen_one_by_one(long: Page) -> None:
+    near = long.get_by_role("button", name=re.compile(r"^messages \d"))
+    near.click()
+    expect(near).to_have_attribute("aria-pressed", "true")
+    expect(figure(long)).to_contain_text("Tokens per message")
+    expect(long.locator(".focused .shown")).to_contain_text(", a bar each.")
+    bounds = figure(long).locator("svg").bounding_box()
+    assert bounds is not None
+    long.mouse.click(bounds["x"] + 0.5 * bounds["width"], bounds["y"] + 100)
+    assert 5_900 < int(in_focus(long).input_value()) < 6_100
+    expect(figure(long).locator("path.focus")).to_have_count(1)
+    look(long, 0)
+    expect(near).to_have_attribute("aria-pressed", "false")
+    expect(figure(long)).to_contain_text("Tokens per group of 40 messages")
+    expect(figure(long).locator("path.focus")).to_have_count(1)
+
+
 def test_every_message_answers_why_on_hover_and_on_focus(review: Page) -> None:
     look(review, 30)
     figure(review).focus()

@@ -4,7 +4,8 @@
 // parts.js and lanes.js stand before this file, and the functions that draw.
 
 const record = JSON.parse(document.getElementById("record").textContent);
-const { picture, stops, table } = record.moments;
+const { pictures, stops, table } = record.moments;
+const { count } = pictures[0].picture;
 const { pages, texts, cells } = record.verdicts;
 const place = (id) => document.querySelector(`#${id} .place`);
 const clamp = (value, most) => Math.max(0, Math.min(most, value));
@@ -43,6 +44,7 @@ function words(index) {
 // ------------------------------------------------------------------------------------------------------------ the screen
 
 let stop = stops.length - 1;
+let view = 0; // which of the pictures is shown
 let focus = record.focus;
 let page = 0;
 let top = 0;
@@ -54,27 +56,28 @@ const on = [button("step ▶", "On one step", () => go(stop + 1)), button("▶|"
 const slider = make("input", { type: "range", min: 0, max: stops.length - 1, step: 1, "aria-label": "Jump to a step", oninput: () => go(+slider.value) });
 const where = make("output", { class: "where" });
 const sentence = make("p", { class: "ctxlab-step", role: "status" });
-const exact = make("input", { type: "number", min: 0, max: picture.count - 1, "aria-label": "Message in focus", onchange: () => look(Math.round(+exact.value) || 0) });
+const exact = make("input", { type: "number", min: 0, max: count - 1, "aria-label": "Message in focus", onchange: () => look(Math.round(+exact.value) || 0) });
 const previous = button("◀", "The message before", () => look(focus - 1));
 const next = button("▶", "The message after", () => look(focus + 1));
 const figure = make("div");
-const legend = make("div", { class: "ctxlab-legend" }, ...record.moments.legend.map(([text, sign, colour]) => {
-  const swatch = make("span", { class: `ctxlab-swatch${sign === "/" ? " hatched" : sign ? " sign" : ""}`, text: sign === "/" ? "" : sign });
-  if (sign !== "/") swatch.style[sign ? "color" : "background"] = colour;
-  return make("span", {}, ...(colour ? [swatch] : []), text);
+const legend = make("div", { class: "ctxlab-legend" });
+const shown = make("span", { class: "shown" });
+const views = pictures.map(({ picture: { first, last } }, at) => make("button", {
+  type: "button", text: at ? `messages ${few(first)} to ${few(last - 1)}` : `all ${few(count)} messages`, onclick: () => zoom(at),
 }));
 const about = make("div", { class: "ctxlab-said ctxlab-about", "aria-live": "polite" });
 place("timeline").replaceChildren(
-  make("div", { class: "ctx steps" }, ...back, ...on, slider, where), sentence, figure, legend,
+  make("div", { class: "ctx steps" }, ...back, ...on, slider, where), sentence,
+  ...(views.length > 1 ? [make("div", { class: "ctx focused" }, make("span", { text: "Picture of" }), ...views)] : []), figure, legend,
   make("div", { class: "ctx focused" }, make("span", { text: "Message in focus" }), previous, exact, next,
-    make("span", { class: "shown", text: record.moments.shown })),
+    shown),
   about,
 );
 
-const now = () => ({ ...stops[stop].now, focus, about: words(focus)?.about ?? ["The page has no words about this message."] });
-const heights = () => stops.slice(0, stop + 1).findLast((one) => one.heights).heights;
+const now = () => ({ ...stops[stop].now[view], focus, about: words(focus)?.about ?? ["The page has no words about this message."] });
+const heights = () => stops.slice(0, stop + 1).findLast((one) => one.heights).heights[view];
 const timeline = renderTimeline({
-  values: { picture, heights: heights(), now: now(), label: record.moments.label, focus, drawing: 0 }, el: figure, on: { focus: look },
+  values: { picture: pictures[view].picture, heights: heights(), now: now(), label: record.moments.label, focus, drawing: 0 }, el: figure, on: { focus: look },
 });
 
 function rowsInSight() {
@@ -87,7 +90,7 @@ function rowsInSight() {
 top = focus - Math.floor(table.page / 2);
 place("candidates").replaceChildren();
 const rows = renderRows({
-  values: { ...rowsInSight(), columns: table.columns, total: picture.count, page: table.page, noun: "messages", label: table.label },
+  values: { ...rowsInSight(), columns: table.columns, total: count, page: table.page, noun: "messages", label: table.label },
   el: place("candidates"), on: { selected: look },
 });
 
@@ -95,7 +98,7 @@ place("rounds").replaceChildren();
 const player = renderRounds({ record: record.rounds, el: place("rounds"), on: { message: look } });
 const played = place("rounds").querySelector(".ctx-rounds");
 
-const said = ([key, name]) => (cells[key]?.[record.verdicts.columns.findIndex((column) => column.name === name)] ?? []).map((at) => ({ kind: texts[at][0], text: texts[at][1] }));
+const said = ([key, name]) => (cells[key]?.[record.verdicts.columns.findIndex((column) => column.name === name)] ?? []).map((at) => texts[at]);
 const pageOf = (key) => pages.findIndex((sight) => sight.rows.some((row) => row.key === key));
 const refusing = record.verdicts.columns.find((_, at) => pages[0].rows[1].states[at] !== "a") ?? record.verdicts.columns[0];
 let selected = [pages[0].rows[1].key, refusing.name];
@@ -112,6 +115,7 @@ const matrix = renderMatrix({
       matrix.set({ selected, details: said(selected) });
       if (cell[0] >= 0) look(cell[0]);
     },
+    message: look,
     hidden: (hidden) => matrix.set({ hidden }),
     page: (step) => {
       const held = place("verdicts").querySelector("table").contains(document.activeElement);
@@ -135,11 +139,24 @@ function show() {
   for (const one of on) one.disabled = stop === stops.length - 1;
   exact.value = focus;
   previous.disabled = focus === 0;
-  next.disabled = focus === picture.count - 1;
+  next.disabled = focus === count - 1;
   const moment = now();
   about.replaceChildren(...moment.about.map((line) => make("p", { text: line })));
   timeline.set({ now: moment, heights: heights(), focus });
   rows.set(rowsInSight());
+}
+
+function zoom(wanted) {
+  view = wanted;
+  const { picture, legend: entries, shown: words } = pictures[view];
+  legend.replaceChildren(...entries.map(([text, sign, colour]) => {
+    const swatch = make("span", { class: `ctxlab-swatch${sign === "/" ? " hatched" : sign ? " sign" : ""}`, text: sign === "/" ? "" : sign });
+    if (sign !== "/") swatch.style[sign ? "color" : "background"] = colour;
+    return make("span", {}, ...(colour ? [swatch] : []), text);
+  }));
+  shown.textContent = words;
+  views.forEach((one, at) => one.setAttribute("aria-pressed", String(at === view)));
+  timeline.set({ picture, heights: heights(), now: now() });
 }
 
 function go(wanted) {
@@ -151,8 +168,10 @@ function go(wanted) {
 }
 
 function look(wanted) {
-  const index = clamp(wanted, picture.count - 1);
+  const index = clamp(wanted, count - 1);
   focus = index;
+  const { first, last } = pictures[view].picture;
+  if (focus < first || focus >= last) zoom(0);
   show();
   player.focusMessage(focus);
   const held = pageOf(focus);
@@ -173,5 +192,6 @@ new MutationObserver(() => {
   }
 }).observe(played, { attributes: true, attributeFilter: ["data-step"] });
 
+zoom(view);
 go(stop);
 player.focusMessage(focus);
