@@ -72,7 +72,8 @@ def script() -> str:
         parts.append(
             f"const {{ {', '.join(offered)} }} = (() => {{\n{inner}\nreturn {{ {', '.join(offered)} }};\n}})();"
         )
-    return "\n".join(['"use strict";', "(() => {", *parts, _read("report.js"), "})();"])
+    # In scopes of their own: at the top, a name such as `top` is the browser's.
+    return "\n".join(['"use strict";', "(() => {", *parts, "(() => {", _read("report.js"), "})();", "})();"])
 
 
 @cache

@@ -115,7 +115,7 @@ const matrix = renderMatrix({
       matrix.set({ selected, details: said(selected) });
       if (cell[0] >= 0) look(cell[0]);
     },
-    message: look,
+    look,
     hidden: (hidden) => matrix.set({ hidden }),
     page: (step) => {
       const held = place("verdicts").querySelector("table").contains(document.activeElement);
