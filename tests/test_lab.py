@@ -25,6 +25,9 @@ TOKEN = "only-for-this-test"
 class Server:
     """A running `ctxlab lab`, in an empty folder and with none of the user's own Jupyter settings."""
 
+    command: tuple[str, ...] = ("-m", "ctxlab", "lab")
+    token = TOKEN
+
     def __init__(self, home: Path, *arguments: str) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -34,7 +37,7 @@ class Server:
         self.log = home / "log"
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "ctxlab", "lab", "--no-browser", "--port", str(self.port), *arguments],
+                [sys.executable, *self.command, "--no-browser", "--port", str(self.port), *arguments],
                 cwd=home,
                 env={**os.environ, **{place: str(home / place.lower()) for place in places}},
                 stdin=subprocess.DEVNULL,
@@ -45,7 +48,7 @@ class Server:
     def get(self, path: str) -> tuple[str, bytes]:
         """The address it ended at, and the body."""
         request = urllib.request.Request(
-            f"http://127.0.0.1:{self.port}{path}", headers={"Authorization": f"token {TOKEN}"}
+            f"http://127.0.0.1:{self.port}{path}", headers={"Authorization": f"token {self.token}"}
         )
         with urllib.request.urlopen(request, timeout=10) as answer:
             return answer.url, answer.read()
@@ -66,8 +69,8 @@ class Server:
                 assert time.monotonic() < deadline, self.log.read_text()
                 time.sleep(0.1)
 
-    def stop(self) -> None:
-        self.process.send_signal(signal.SIGTERM)
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
+        self.process.send_signal(how)
         try:
             self.process.wait(timeout=20)
         except subprocess.TimeoutExpired:

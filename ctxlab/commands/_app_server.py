@@ -41,11 +41,11 @@ _LARGEST_UPLOAD = 512 * 1024 * 1024
 
 
 def serve(
-    listening: socket.socket, file: str, format: str | None, title: str, theme: str, *, open_browser: bool
+    listening: socket.socket, file: str, format: str | None, name: str, theme: str, *, open_browser: bool
 ) -> None:
     """Serve the explorer on a listening socket until interrupted or terminated; its kernels end with it.
 
-    ``theme`` is "light", "dark" or "auto": what the browser prefers.
+    ``name`` is what the page is called, ``theme`` is "light", "dark" or "auto": what the browser prefers.
     """
     # Kernels inherit both. The second keeps them from importing what lies in the current folder.
     os.environ.update(asking(file, format), PYTHONSAFEPATH="1")
@@ -58,7 +58,7 @@ def serve(
         open_browser=open_browser,
         # Its warning that nobody has signed our notebook helps no one.
         log_level="ERROR",
-        config=_config(title, theme),
+        config=_config(name, theme),
         tornado_settings={
             "allow_remote_access": False,
             "headers": {"Content-Security-Policy": _POLICY},
@@ -71,12 +71,12 @@ def serve(
     server.start()
 
 
-def _config(title: str, theme: str) -> Config:
+def _config(name: str, theme: str) -> Config:
     return Config(
         {
             "VoilaConfiguration": {
                 "theme": "dark" if theme == "dark" else "light",
-                "resources": {"ctxlab": {"title": title, "theme": theme}},
+                "resources": {"ctxlab": {"name": name, "theme": theme}},
                 "allow_template_override": "NO",
                 "allow_theme_override": "NO",
                 "extension_allowlist": [

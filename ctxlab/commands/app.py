@@ -54,5 +54,5 @@ def run(args: argparse.Namespace) -> int:
         return 2
     from ctxlab.commands._app_server import serve
 
-    serve(listening, str(file), args.format, f"{name} · ctxlab", args.theme, open_browser=not args.no_browser)
+    serve(listening, str(file), args.format, name, args.theme, open_browser=not args.no_browser)
     return 0

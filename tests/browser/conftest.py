@@ -1,4 +1,4 @@
-"""A running `ctxlab lab` and a Chromium for the browser tests, each started once, and notebooks opened and run."""
+"""For the browser tests: `ctxlab lab`, `ctxlab app` and a Chromium, each started once; notebooks opened and run."""
 
 import json
 import shutil
@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 from tests.conftest import need
+from tests.test_app import App, write_session
 from tests.test_lab import TOKEN, Server
 
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
@@ -41,6 +42,18 @@ def browser() -> Iterator[Browser]:
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """JupyterLab as `ctxlab lab` starts it, in a folder of its own."""
     running = Server(tmp_path_factory.mktemp("browser-lab"), f"--IdentityProvider.token={TOKEN}")
+    try:
+        running.wait()
+        yield running
+    finally:
+        running.stop()
+
+
+@pytest.fixture(scope="session")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """The explorer as a page of its own, as `ctxlab app` serves it, on a session with texts that would like to act."""
+    home = tmp_path_factory.mktemp("browser-app")
+    running = App(home, write_session(home))
     try:
         running.wait()
         yield running
