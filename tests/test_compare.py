@@ -1,19 +1,30 @@
 """Policies side by side in the explorer: what the lanes say, where they part, what a wish from the page does."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ctxlab.checks import check_trace
 from ctxlab.comparison import Policy
 from ctxlab.explorers import Explorer
 from ctxlab.explorers.compare import MOST, CompareTab, lane_name, others
+from ctxlab.explorers.comparing import Comparing
+from ctxlab.explorers.findings import Run
 from ctxlab.explorers.state import Policy as Choice
 from ctxlab.figures.difference import Side, first_difference
+from ctxlab.figures.grouping import Groups
 from ctxlab.figures.history import history
+from ctxlab.figures.lanes import lanes, truncates
+from ctxlab.figures.matrix import LETTERS
+from ctxlab.invariants import verdict, verdicts
 from ctxlab.messages import Conversation
+from ctxlab.providers import providers
 from ctxlab.recovery import recover
+from ctxlab.replay import origins
 from ctxlab.samples import sample_sessions
 from ctxlab.sessions import Session
 from ctxlab.sliding_window import SlidingWindow
@@ -21,7 +32,7 @@ from ctxlab.summarizing import Summarizing
 from ctxlab.tokens import ledger
 from ctxlab.vocabularies import counter
 from tests.builders import assistant, tool_chain, user
-from tests.strategies import well_formed_conversations
+from tests.strategies import conversations, managers, well_formed_conversations
 
 HEURISTIC = counter("heuristic")
 POLICIES: tuple[Policy, ...] = (
@@ -119,9 +130,85 @@ def test_lanes_are_found_once_and_a_move_of_the_focus_sends_no_record(monkeypatc
     assert sent == []
     explorer.budget_bar.number.value = 160
     explorer.budget_bar.number.value = 150
-    monkeypatch.setattr("ctxlab.explorers.compare.lane_strip", None)  # calling it again would fail
+    for once in ("Checking", "Known", "first_difference", "lane_strip", "origins"):
+        monkeypatch.setattr(f"ctxlab.explorers.comparing.{once}", None)  # calling it again would fail
     explorer.budget_bar.number.value = 160
     assert explorer.errors.widget.value == ""
+    assert sent == ["record"] * 3
+
+
+@settings(max_examples=25)
+@given(st.one_of(conversations(), well_formed_conversations(pins=True)), managers(), st.lists(st.integers(0, 400)))
+def test_what_is_kept_from_one_budget_to_the_next_is_what_would_be_found_anew(
+    messages: Conversation, policy: Policy, budgets: list[int]
+) -> None:
+    bill = ledger(messages, HEURISTIC)
+    full = recover(messages, policy, 0, HEURISTIC)
+    run = Run(policy, full, history(full, bill), ())
+    kept, bars = Comparing(messages, bill), Groups.bars(0, len(messages))
+    for budget in budgets:
+        lane = kept.lane(run, "", budget, lambda *_: None)
+        trace = full.under(budget)
+        assert lane.trace == trace
+        assert lane.verdicts == verdicts(trace.final)
+        assert lane.told.breaches == check_trace(trace, truncates(policy))
+        anew = lanes(messages, budget, HEURISTIC, iter([("", policy)]))["strips"][0]
+        assert kept.strip(lane, bars) == anew
+
+
+def test_the_table_says_of_each_lane_what_each_provider_makes_of_it() -> None:
+    explorer, tab = compared()
+    record = json.loads(tab.widget.record)
+    names = [column["name"] for column in record["columns"]]
+    assert names == list(providers())
+    start = explorer.findings.messages
+    states = [start]
+    for policy in (explorer.state.policy, *others(explorer.state.policy, None)):
+        states.append(recover(start, policy.manager(150, counter()), 150, counter()).final)
+    found = ["".join(LETTERS[one.status] for one in verdicts(state)) for state in states]
+    assert [row["states"] for row in record["rows"]] == found
+    assert [row["head"] for row in record["rows"]] == ["as it is", *(strip["brief"] for strip in record["strips"])]
+
+
+def test_a_cell_tells_the_broken_rule_the_words_and_the_message_to_go_to() -> None:
+    explorer, tab = compared()
+    record = json.loads(tab.widget.record)
+    key = next(row["key"] for row in record["rows"] if row["head"] == "Strands 1.34.1")
+    tab.widget.selected = [key, "gemini"]
+    trace = recover(explorer.findings.messages, SlidingWindow.as_of("1.34.1", 4), 150, counter())
+    told = verdict(trace.final, "gemini")
+    assert told.status == "refused"
+    details = tab.widget.details
+    assert details[0]["kind"] == "refused"
+    assert told.violations[0].rule in details[2]["text"]
+    assert [one["text"] for one in details if one["kind"] == "answer"] == list(told.texts[:3])
+    (at,) = {one["message"] for one in details if "message" in one}
+    assert at == origins(trace.edits, len(trace.start))[told.violations[0].index]
+
+
+def test_comparing_says_how_far_it_is_and_can_be_stopped() -> None:
+    explorer, tab = compared()
+    told: list[tuple[str, int, int]] = []
+    explorer.finder.progress = lambda *what: told.append(what)
+    explorer.budget_bar.number.value = 40
+    lines = [what for what, _, _ in told if what.startswith("Comparing")]
+    assert set(lines) <= {f"Comparing {lane.run.manager.name}" for _, lane in tab._lanes}
+    assert len(set(lines)) > 3
+
+    class Enough(Exception):  # noqa: N818  it is a wish
+        pass
+
+    def stop(*_: object) -> None:
+        raise Enough
+
+    before = tab.widget.record
+    explorer.finder.progress = stop
+    with pytest.raises(Enough):
+        tab.show(explorer.finder(replace(explorer.state, budget=1)))
+    assert tab.widget.record == before
+    explorer.finder.progress = lambda *_: None
+    tab.show(explorer.finder(replace(explorer.state, budget=1)))
+    assert json.loads(tab.widget.record)["budget"] == 1
 
 
 def test_a_click_in_a_lane_puts_that_message_in_focus() -> None:

@@ -1,26 +1,28 @@
 """The tab "Compare": the chosen policy and others on the same session, a lane each, and where each of them first parts.
 
-A lane is found when it is first shown and kept while session and range stay. Nothing is drawn here and no rule lives
-here.
+A lane is found when it is first shown, by `Comparing`. Nothing is drawn here and no rule lives here.
 """
 
 import json
-from collections import OrderedDict
 from dataclasses import replace
 from typing import Any
 
 import anywidget
 import traitlets
 
-from ctxlab.comparison import Lane
+from ctxlab.explorers.bundle import script, style
+from ctxlab.explorers.comparing import Compared, Comparing
 from ctxlab.explorers.findings import Findings
-from ctxlab.explorers.releases import lane_script, lane_style
 from ctxlab.explorers.state import Policy, Store
 from ctxlab.explorers.view import Guard, set_value
-from ctxlab.figures.difference import Side, first_difference
-from ctxlab.figures.lanes import STORY, Strip, column_bars, lane_strip
+from ctxlab.figures.grouping import Groups
+from ctxlab.figures.lanes import STORY, Told, policy_rows
+from ctxlab.figures.matrix import WHOLE, cell_details, columns
+from ctxlab.figures.words import plural
+from ctxlab.providers import providers
 from ctxlab.releases import latest_change
 from ctxlab.summarizing import LAST_KNOWN
+from ctxlab.tokens import Ledger
 
 TELLING = ("1.34.1", "1.35.0", "1.37.0", "1.62.0")
 """Releases to compare with unless others are chosen."""
@@ -28,17 +30,20 @@ TELLING = ("1.34.1", "1.35.0", "1.37.0", "1.62.0")
 MOST = 8
 """Policies beside the chosen one; more would not be seen together."""
 
-KEPT = 64
-
 
 class Lanes(anywidget.AnyWidget):
-    """Shows lanes side by side; a click or an arrow key moves ``focus``, a button makes a ``wish``."""
+    """Shows lanes side by side; a click or an arrow key moves ``focus``, a button makes a ``wish``.
 
-    _esm = lane_script("compare")
-    _css = lane_style("compare")
+    ``selected`` is a cell of the table below them, (key of the row, provider), and ``details`` is all about it.
+    """
+
+    _esm = script("lanes", "matrix", "compare")
+    _css = style("lanes", "matrix", "compare")
     record = traitlets.Unicode("").tag(sync=True)
     focus = traitlets.Int(0).tag(sync=True)
     wish = traitlets.Dict({}).tag(sync=True)
+    selected: Any = traitlets.List([WHOLE, next(iter(providers()))]).tag(sync=True)
+    details: Any = traitlets.List().tag(sync=True)
 
 
 class CompareTab:
@@ -51,75 +56,86 @@ class CompareTab:
         self.widget = Lanes(layout={"width": "100%"})
         self.widget.observe(guard(lambda change: store.focus_on(change.new)), "focus")
         self.widget.observe(guard(self._wished), "wish")
+        self.widget.observe(guard(lambda _: self._tell()), "selected")
         self._findings: Findings | None = None
-        self._of: tuple[Any, ...] = ()
-        self._strips: OrderedDict[tuple[Policy, int], tuple[Strip, Side]] = OrderedDict()
+        self._comparing: Comparing | None = None
+        self._of: Ledger | None = None
+        self._lanes: list[tuple[str, Compared]] = []
         self._shown: tuple[Any, ...] = ()
 
     def show(self, findings: Findings) -> None:
-        """Show the lanes of the policies, and the message in focus."""
+        """Show the lanes of the policies, and the message in focus. Raises what the progress of the findings raises."""
         self._findings = findings
-        subject = findings.subject
-        of = (subject.messages, findings.ledger, subject.first, subject.last)
-        if len(of) != len(self._of) or any(
-            new is not old and new != old for new, old in zip(of, self._of, strict=True)
-        ):
-            self._of = of
-            self._strips.clear()
+        if self._comparing is None or findings.ledger is not self._of or findings.messages != self._comparing.messages:
+            self._comparing, self._of = Comparing(findings.messages, findings.ledger), findings.ledger
             self._shown = ()
-        shown = (findings.state.policy, findings.state.budget, findings.state.compared)
+        state, bars = findings.state, findings.subject.bars
+        shown = (state.policy, state.budget, state.compared, bars)
         with self.widget.hold_sync():
             if shown != self._shown:
-                set_value(self.widget, record=json.dumps(self._record(findings), separators=(",", ":")))
+                record = self._record(findings, self._comparing, bars)
+                set_value(self.widget, record=json.dumps(record, separators=(",", ":")))
                 self._shown = shown
+                self._tell()
             set_value(self.widget, focus=findings.focus)
 
-    def _record(self, findings: Findings) -> dict[str, Any]:
-        subject, state = findings.subject, findings.state
-        found = [self._lane(findings, policy) for policy in (state.policy, *others(state.policy, state.compared))]
-        sides = _briefly([side for _, side in found])
+    def _record(self, findings: Findings, comparing: Comparing, bars: Groups) -> dict[str, Any]:
+        state = findings.state
+        policies = (state.policy, *others(state.policy, state.compared))
+        names = _briefly([lane_name(policy) for policy in policies])
+        self._lanes = []
         strips = []
-        for number, (strip, full) in enumerate(found):
-            difference = first_difference(sides[0], sides[number]) if number else None
-            trace = full.trace
+        for policy, name in zip(policies, names, strict=True):
+            lane = comparing.lane(findings.played(policy), _about(policy), state.budget, findings.progress)
+            self._lanes.append((name, lane))
+            first = self._lanes[0]
+            apart = comparing.difference(first[1], lane, (first[0], name)) if lane is not first[1] else None
             strips.append(
                 {
-                    **strip,
-                    "name": full.name,
-                    "brief": sides[number].name,
-                    "rounds": len(trace.rounds),
-                    "calls": trace.refused_calls,
-                    "error": trace.error or "",
-                    "difference": difference.text if difference else "",
-                    "where": -1 if difference is None or difference.message is None else difference.message,
+                    **comparing.strip(lane, bars),
+                    "name": lane_name(policy),
+                    "brief": name,
+                    "rounds": len(lane.trace.rounds),
+                    "calls": lane.trace.refused_calls,
+                    "error": lane.trace.error or "",
+                    "difference": apart.text if apart else "",
+                    "where": -1 if apart is None or apart.message is None else apart.message,
                 }
             )
         return {
             "count": len(findings.messages),
-            "first": subject.first,
-            "size": subject.bars.size,
-            "sight": subject.bars.sentence(len(findings.messages)),
+            "first": bars.first,
+            "last": bars.last,
+            "size": bars.size,
+            "sight": bars.sentence(len(findings.messages)),
             "tokens": findings.ledger.total,
             "budget": state.budget,
-            "bars": list(column_bars(findings.messages, findings.ledger.kinds, subject.bars)),
+            "bars": comparing.bars(bars),
             "strips": strips,
+            "columns": columns(),
+            "rows": list(policy_rows(len(findings.messages), comparing.as_it_is(), self._lanes_told())),
             "chosen": state.compared is not None,
-            "full": len(found) > MOST,
+            "full": len(policies) > MOST,
         }
 
-    def _lane(self, findings: Findings, policy: Policy) -> tuple[Strip, Side]:
-        key = (policy, findings.state.budget)
-        if key not in self._strips:
-            run = findings.played(policy)
-            trace = run.trace.under(findings.state.budget)
-            strip = lane_strip(
-                Lane(run.manager.name, _about(policy), run.manager, trace), findings.ledger, findings.subject.bars
-            )
-            places = run.history.places[: run.history.ends[len(trace.rounds)]]
-            self._strips[key] = (strip, Side(lane_name(policy), run.manager, trace, places))
-            while len(self._strips) > KEPT:
-                self._strips.popitem(last=False)
-        return self._strips[key]
+    def _lanes_told(self) -> list[tuple[str, Told]]:
+        return [(name, lane.told) for name, lane in self._lanes]
+
+    def _tell(self) -> None:
+        """Say all that there is about the selected cell."""
+        if self._comparing is None:
+            return
+        key, name = self.widget.selected
+        number = WHOLE - 1 - key
+        if 0 <= number < len(self._lanes):
+            policy, lane = self._lanes[number]
+            about = f"What {policy} leaves: {plural(lane.told.left, 'message')}."
+            found, places = lane.told.verdicts, lane.places
+        else:
+            about = f"The conversation as it is, {plural(len(self._comparing.messages), 'message')}."
+            found, places = self._comparing.as_it_is(), tuple(range(len(self._comparing.messages)))
+        verdict = next(one for one in found if one.provider == name)
+        set_value(self.widget, details=list(cell_details(verdict, about, places)))
 
     def _wished(self, change: Any) -> None:
         if self._findings is None or not change.new:
@@ -170,12 +186,10 @@ def lane_name(policy: Policy) -> str:
     return ", ".join((who, f"window {policy.window_size}", *whole, *pins, *aims))
 
 
-def _briefly(sides: list[Side]) -> list[Side]:
-    """Return the sides without their parameters in the name, where the name alone tells them apart."""
-    brief = [side.name.split(",")[0] for side in sides]
-    return [
-        replace(side, name=name) if brief.count(name) == 1 else side for side, name in zip(sides, brief, strict=True)
-    ]
+def _briefly(names: list[str]) -> list[str]:
+    """Return the names without their parameters, where what stands before these alone tells them apart."""
+    brief = [name.split(",")[0] for name in names]
+    return [short if brief.count(short) == 1 else name for short, name in zip(brief, names, strict=True)]
 
 
 def _about(policy: Policy) -> str:

@@ -11,10 +11,10 @@ import traitlets
 
 from ctxlab import careful
 from ctxlab.comparison import Policy
+from ctxlab.explorers.bundle import script, style
 from ctxlab.explorers.findings import Findings, Run
 from ctxlab.explorers.given import Given, conversation
 from ctxlab.explorers.guarded import guarded
-from ctxlab.explorers.releases import lane_script, lane_style
 from ctxlab.explorers.state import Store
 from ctxlab.explorers.view import Guard, set_value
 from ctxlab.figures.matrix import PAGE, WHOLE, MatrixPicture, columns
@@ -33,8 +33,8 @@ class Matrix(anywidget.AnyWidget):
     a wish for another page.
     """
 
-    _esm = lane_script("matrix")
-    _css = lane_style("matrix")
+    _esm = script("lanes", "matrix", "matrix_tab")
+    _css = style("lanes", "matrix")
     columns: Any = traitlets.List().tag(sync=True)
     sight = traitlets.Dict().tag(sync=True)
     headline = traitlets.Unicode("").tag(sync=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import anywidget
 import traitlets
 
-from ctxlab.explorers.bundle import FRONT, script, style
+from ctxlab.explorers.bundle import script, style
 from ctxlab.explorers.given import Given, conversation
 from ctxlab.figures.lanes import RELEASES, Occasion, lanes, side_by_side
 from ctxlab.vocabularies import counter as counter_of
@@ -17,12 +17,12 @@ from ctxlab.vocabularies import counter as counter_of
 
 def lane_script(name: str) -> str:
     """Return the script of a widget that draws lanes: parts.js, lanes.js and then its own."""
-    return f"{script('lanes')}\n{(FRONT / f'{name}.js').read_text(encoding='utf-8')}"
+    return script("lanes", name)
 
 
 def lane_style(name: str) -> str:
     """Return the stylesheet of a widget that draws lanes: parts.css, lanes.css and then its own."""
-    return f"{style('lanes')}\n{(FRONT / f'{name}.css').read_text(encoding='utf-8')}"
+    return style("lanes", name)
 
 
 class Releases(anywidget.AnyWidget):

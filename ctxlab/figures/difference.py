@@ -3,16 +3,15 @@
 The reasons are those of the policies' own verdicts on the state in which they part. Nothing is drawn here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 
 from ctxlab.comparison import Policy
 from ctxlab.edits import DropMessages, Edit, Summarize
 from ctxlab.figures.history import local_place
 from ctxlab.messages import Conversation
 from ctxlab.reduction import Trace
-from ctxlab.replay import apply
+from ctxlab.replay import replayed
 from ctxlab.summarizing import Summarizing
 from ctxlab.trimming import Rejection, split_rejection
 
@@ -35,16 +34,24 @@ class Difference:
     message: int | None
 
 
-def first_difference(one: Side, other: Side) -> Difference:
-    """Return where ``other`` first does something else than ``one``, both from the same conversation."""
+def parting(mine: Sequence[Edit], theirs: Sequence[Edit]) -> int:
+    """Return the first place at which two rows of edits differ; the end of the shorter one where they do not."""
+    both = enumerate(zip(mine, theirs, strict=False))
+    return next((at for at, (one, other) in both if one != other), min(len(mine), len(theirs)))
+
+
+def first_difference(one: Side, other: Side, parted: int | None = None) -> Difference:
+    """Return where ``other`` first does something else than ``one``, both from the same conversation.
+
+    ``parted`` is the `parting` of longer rows of edits that begin with these, where it is known.
+    """
     mine, theirs = one.trace.edits, other.trace.edits
-    shorter = min(len(mine), len(theirs))
-    at = next((number for number in range(shorter) if mine[number] != theirs[number]), shorter)
+    at = parting(mine, theirs) if parted is None else min(parted, len(mine), len(theirs))
     if at == len(mine) == len(theirs):
         same = (one.trace.outcome, one.trace.error) == (other.trace.outcome, other.trace.error)
         ends = "" if same else f", but at the end {_next(one, at)}, and {_next(other, at)}"
         return Difference(f"Does the same as {one.name}{ends}.", None)
-    state = reduce(apply, mine[:at], one.trace.start)
+    state = replayed(one.trace.start, mine[:at])
     said = [
         f"First difference, at edit {at + 1:,}: {_next(one, at)}; {_next(other, at)}.",
         *_reasons(one, other, at, state),

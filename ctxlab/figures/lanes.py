@@ -10,10 +10,11 @@ from typing import Literal, TypedDict
 
 import numpy as np
 
-from ctxlab.checks import check_routine, check_trace
+from ctxlab.checks import Breach, check_routine, check_trace
 from ctxlab.comparison import Lane, Policy, compare
 from ctxlab.figures.grouping import Groups
-from ctxlab.figures.history import History, history
+from ctxlab.figures.history import History, Ints, history
+from ctxlab.figures.matrix import WHOLE, MatrixRow, letters
 from ctxlab.figures.palette import COLOURS
 from ctxlab.figures.words import contents, plural, role
 from ctxlab.invariants import CONVERSATION_RULES, Verdict, Violation, verdicts
@@ -102,12 +103,18 @@ class Lanes(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A lane with its history, from which everything about it is looked up."""
+    """A lane with its history, from which everything about it is looked up; ``last`` edits of it are the lane's.
+
+    ``breaches`` are those that an overflow brings, ``verdicts`` are about the ``left`` messages.
+    """
 
     lane: Lane
     history: History
+    last: int
+    breaches: tuple[Breach, ...]
     verdicts: tuple[Verdict, ...]
-    occasion: Occasion
+    left: int
+    occasion: Occasion = "overflow"
 
 
 def side_by_side(
@@ -139,21 +146,34 @@ def lanes(
     bars = Groups.bars(0, len(messages))
     played = compare(messages, policies, budget, counter) if occasion == "overflow" else None
     found = played or tuple(_managed(tuple(messages), about, policy, budget, counter) for about, policy in policies)
-    told = [Told(lane, history(lane.trace, bill), verdicts(lane.trace.final), occasion) for lane in found]
+    costs = cost_table(bill)
+    told = [_told(lane, bill, occasion) for lane in found]
     return {
         "occasion": occasion,
         "count": len(messages),
         "size": bars.size,
         "tokens": bill.total,
         "budget": budget,
-        "bars": list(column_bars(messages, bill.kinds, bars)),
-        "strips": [_strip(one, bars) for one in told],
+        "bars": list(column_bars(messages, costs, bars)),
+        "strips": [lane_strip(one, costs, bars) for one in told],
     }
 
 
-def lane_strip(lane: Lane, bill: Ledger, bars: Groups) -> Strip:
-    """Lay out one lane that answers an overflow; ``bill`` is of the messages that its trace starts from."""
-    return _strip(Told(lane, history(lane.trace, bill), verdicts(lane.trace.final), "overflow"), bars)
+def cost_table(bill: Ledger) -> Ints:
+    """Return the tokens of a ledger, a row a message, a column a kind of COST_KINDS."""
+    return np.array(bill.kinds, dtype=np.int64).reshape(-1, len(COST_KINDS))
+
+
+def _told(lane: Lane, bill: Ledger, occasion: Occasion) -> Told:
+    past = history(lane.trace, bill)
+    breaches = check_trace(lane.trace, truncates(lane.policy)) if occasion == "overflow" else ()
+    final = lane.trace.final
+    return Told(lane, past, len(past.edits), breaches, verdicts(final), len(final), occasion)
+
+
+def truncates(policy: Policy) -> bool:
+    """Say whether a policy may shorten tool results."""
+    return policy.should_truncate_results if isinstance(policy, SlidingWindow) else True
 
 
 class _Routine:
@@ -177,9 +197,12 @@ def _managed(messages: Conversation, about: str, policy: Policy, budget: int, co
     return Lane(policy.name, about, policy, replace(trace, budget=budget, refused_calls=0))
 
 
-def column_bars(messages: Sequence[Message], kinds: Sequence[Sequence[int]], bars: Groups) -> Iterator[Bar]:
-    """Yield what each column stands for: the colour of what costs most in it, its share of the highest, its words."""
-    costs = bars.sums(np.array(kinds, dtype=np.int64).reshape(-1, len(COST_KINDS)))
+def column_bars(messages: Sequence[Message], table: Ints, bars: Groups) -> Iterator[Bar]:
+    """Yield what each column stands for: the colour of what costs most in it, its share of the highest, its words.
+
+    ``table`` is the `cost_table` of the messages.
+    """
+    costs = bars.sums(table)
     most = max(1, int(costs.sum(axis=1).max(initial=1)))
     for start, end, cost in zip(bars.starts.tolist(), bars.ends.tolist(), costs, strict=True):
         kind = COST_KINDS[int(cost.argmax())]
@@ -193,12 +216,12 @@ def column_bars(messages: Sequence[Message], kinds: Sequence[Sequence[int]], bar
         yield {"colour": COLOURS[kind], "words": what, "height": round(100 * tokens / most)}
 
 
-def _strip(told: Told, bars: Groups) -> Strip:
-    trace, past = told.lane.trace, told.history
-    last = len(past.edits)
+def lane_strip(told: Told, table: Ints, bars: Groups) -> Strip:
+    """Lay out one lane; ``table`` is the `cost_table` of the messages that its trace starts from."""
+    trace, past, last = told.lane.trace, told.history, told.last
     gone = past.gone_at <= last
     lost = past.lost(last).sum(axis=1)
-    costs = past.costs.sum(axis=1)
+    costs = table.sum(axis=1)
     going = bars.sums(gone.astype(np.int64))
     stays = bars.sums(np.where(gone, 0, costs - lost))
     whole = np.maximum(bars.sums(costs), 1)
@@ -213,7 +236,7 @@ def _strip(told: Told, bars: Groups) -> Strip:
         "shares": np.clip(np.round(100 * stays / whole), 0, 100).astype(int).tolist(),
         "cut": cut.index if cut else -1,
         "anchor": cut.anchor if cut and cut.anchor is not None else -1,
-        "left": len(trace.final),
+        "left": told.left,
         "tokens": trace.tokens[-1],
         "marks": list(_marks(told)),
         "answers": answers(told.verdicts),
@@ -228,7 +251,7 @@ def _fate(going: int, shortened: int, size: int) -> str:
 
 def _sentence(told: Told) -> str:
     trace = told.lane.trace
-    kept = f"{plural(len(trace.final), 'message')} and {plural(trace.tokens[-1], 'token')} left"
+    kept = f"{plural(told.left, 'message')} and {plural(trace.tokens[-1], 'token')} left"
     calls = f", after {plural(trace.refused_calls, 'refused call')}" if told.occasion == "overflow" else ""
     said = f"“{trace.error}” " if trace.error else ""
     return f"{said}{kept}{calls}"
@@ -243,10 +266,9 @@ def _marks(told: Told) -> Iterator[Mark]:
 
 
 def _breaches(told: Told) -> Iterator[tuple[int | None, Violation, str]]:
-    policy, trace = told.lane.policy, told.lane.trace
+    trace = told.lane.trace
     if told.occasion == "overflow":
-        truncates = policy.should_truncate_results if isinstance(policy, SlidingWindow) else True
-        for breach in check_trace(trace, truncates):
+        for breach in told.breaches:
             yield breach.origin, breach.violation, f" (round {breach.round:,})" if len(trace.rounds) > 1 else ""
         return
     origins = [step.origins for step in trace.steps()]
@@ -254,6 +276,23 @@ def _breaches(told: Told) -> Iterator[tuple[int | None, Violation, str]]:
         for found in check_routine(trace.start, round):
             reduction = found.rule not in CONVERSATION_RULES
             yield found.index if reduction else origins[-1][found.index], found, ""
+
+
+def policy_rows(count: int, as_it_is: Sequence[Verdict], lanes: Sequence[tuple[str, Told]]) -> Iterator[MatrixRow]:
+    """Yield what providers make of ``count`` messages as they are, then of what each lane leaves: a row each.
+
+    Their keys are WHOLE, WHOLE - 1 and so on; a lane has its name.
+    """
+    rows = [("as it is", plural(count, "message"), as_it_is)]
+    for name, told in lanes:
+        outcome = told.lane.trace.outcome
+        rows.append((name, f"{outcome}, {plural(told.left, 'message')}", told.verdicts))
+    for number, (head, about, found) in enumerate(rows):
+        key = WHOLE - number
+        yield {
+            "key": key, "sign": "", "head": head, "about": about, "candidate": True, "taken": False,
+            "states": letters(found),
+        }  # fmt: skip
 
 
 def answers(found: Iterable[Verdict]) -> list[Answer]:

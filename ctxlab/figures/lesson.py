@@ -10,7 +10,7 @@ from typing import Any
 from ctxlab.escaping import one_line
 from ctxlab.exercises import NOWHERE, Deed, Exercise, Study, Told, is_right
 from ctxlab.figures.grouping import Groups
-from ctxlab.figures.lanes import Strip, answers, column_bars
+from ctxlab.figures.lanes import Strip, answers, column_bars, cost_table
 from ctxlab.figures.message_tiles import message_tile
 from ctxlab.figures.palette import MARKS
 from ctxlab.invariants import PROVIDER_SENTENCES, RULES, Judgement, Verdict, new_violations, verdicts
@@ -65,7 +65,7 @@ def _record(study: Study, counter: TokenCounter) -> dict[str, Any]:
         "start": exercise.start if exercise.ask != "spot" else -1,
         "nowhere": exercise.ask != "spot",
         "messages": [message_tile(message) for message in exercise.state[first:last]],
-        "bars": list(column_bars(shown, bill.kinds, span)),
+        "bars": list(column_bars(shown, cost_table(bill), span)),
         "told": [_told(study, study.told(index)) for index in range(first, last)],
         "nowhere_told": _nowhere(study),
         "deeds": [_strip(exercise, deed, first, last) for deed in deeds],

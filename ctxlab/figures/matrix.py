@@ -4,9 +4,9 @@ Only rows in sight are judged. Plain text for JSON: whoever shows it escapes it.
 repeated: a cell is a verdict of `VerdictMatrix`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from ctxlab.audit import cut_off
 from ctxlab.comparison import Policy
@@ -70,10 +70,11 @@ class Sight(TypedDict):
 
 
 class Detail(TypedDict):
-    """One paragraph about a cell, with what it is about in a word."""
+    """One paragraph about a cell, with what it is about in a word, and the message of the conversation, if any."""
 
     kind: str
     text: str
+    message: NotRequired[int]
 
 
 def columns() -> list[Column]:
@@ -159,7 +160,16 @@ class MatrixPicture:
 
     def details(self, key: int, name: str) -> list[Detail]:
         """Return all that is said of one cell: breaches, the provider's words, evidence, certainty, repair."""
-        return [{"kind": kind, "text": text} for kind, text in self._details(key, name)]
+        found = self.verdict(key, name)
+        return list(cell_details(found, self._what(key), self._places(key), lambda: self.repair(key, name)))
+
+    def _places(self, key: int) -> Sequence[int | None]:
+        """Return where each message that a row is about stands in the conversation."""
+        if key == WHOLE:
+            return range(len(self.trace.start))
+        if key == END:
+            return origins(self.trace.edits, len(self.trace.start))
+        return (*self.matrix.row(key).front, *range(key, len(self.points)))
 
     def _with(self, focus: int) -> list[int]:
         listed = set(self.candidates)
@@ -177,7 +187,7 @@ class MatrixPicture:
             "about": plural(count, "message") if key == WHOLE else f"{self.policy.name}: {plural(count, 'message')}",
             "candidate": True,
             "taken": False,
-            "states": _letters(found),
+            "states": letters(found),
         }
 
     def _row(self, index: int) -> MatrixRow:
@@ -190,7 +200,7 @@ class MatrixPicture:
             "about": f"{role(message)} · {contents(message)}" if point.kind else f"{role(message)} · {_why(point)}",
             "candidate": point.kind is not None,
             "taken": index == self._cut,
-            "states": _letters(self.matrix.row(index).verdicts),
+            "states": letters(self.matrix.row(index).verdicts),
         }
 
     @cached_property
@@ -214,26 +224,6 @@ class MatrixPicture:
         kinds = "messages" if every else "rows"
         return f"Shown: {len(shown)} of {len(listed):,} {kinds} ({candidates} among {total}), {span}."
 
-    def _details(self, key: int, name: str) -> Iterator[tuple[str, str]]:
-        found, label = self.verdict(key, name), providers()[name]
-        words = {"accepted": "accepts it", "refused": "refuses it", "unknown": "unknown, nobody has found out"}
-        yield found.status, f"{SIGNS[found.status]} {label}: {words[found.status]}."
-        yield "about", self._what(key)
-        for judgement in found.judgements[:4]:
-            yield "breach", _breach(judgement)
-        if len(found.judgements) > 4:
-            yield "breach", f"and {len(found.judgements) - 4:,} more."
-        for text in found.texts[:3]:
-            yield "answer", text
-        if found.status == "refused" and not found.texts:
-            yield "answer-unknown", "The words of the refusal are not known."
-        yield from _evidence(found)
-        if found.status == "accepted":
-            yield "limit", _limit(name)
-        else:
-            proposal = self.repair(key, name)
-            yield "repair", proposal.sentence if proposal else "No known repair leads to an accepted conversation."
-
     def _what(self, key: int) -> str:
         if key == WHOLE:
             return f"The conversation as it is, {plural(len(self.trace.start), 'message')}."
@@ -246,7 +236,41 @@ class MatrixPicture:
         return f"The conversation starting at message {key:,}{kept} ({verdict})."
 
 
-def _letters(found: Sequence[Verdict]) -> str:
+def cell_details(
+    found: Verdict, about: str, places: Sequence[int | None], propose: Callable[[], Repair | None] | None = None
+) -> Iterator[Detail]:
+    """Yield all that is said of one verdict: breaches, the provider's words, evidence, certainty, what would mend it.
+
+    ``about`` says what was judged, ``places`` where each of its messages stands in the conversation shown, None for a
+    new one.
+    """
+    label = providers()[found.provider]
+    words = {"accepted": "accepts it", "refused": "refuses it", "unknown": "unknown, nobody has found out"}
+    yield {"kind": found.status, "text": f"{SIGNS[found.status]} {label}: {words[found.status]}."}
+    yield {"kind": "about", "text": about}
+    for judgement in found.judgements[:4]:
+        at = judgement.violation.index
+        place = places[at] if at < len(places) else None
+        told: Detail = {"kind": "breach", "text": _breach(judgement)}
+        yield told if place is None else {**told, "message": place}
+    if len(found.judgements) > 4:
+        yield {"kind": "breach", "text": f"and {len(found.judgements) - 4:,} more."}
+    for text in found.texts[:3]:
+        yield {"kind": "answer", "text": text}
+    if found.status == "refused" and not found.texts:
+        yield {"kind": "answer-unknown", "text": "The words of the refusal are not known."}
+    for kind, text in _evidence(found):
+        yield {"kind": kind, "text": text}
+    if found.status == "accepted":
+        yield {"kind": "limit", "text": _limit(found.provider)}
+    elif propose is not None:
+        proposal = propose()
+        said = proposal.sentence if proposal else "No known repair leads to an accepted conversation."
+        yield {"kind": "repair", "text": said}
+
+
+def letters(found: Sequence[Verdict]) -> str:
+    """Return verdicts as the cells of a row."""
     return "".join(LETTERS[one.status] for one in found)
 
 

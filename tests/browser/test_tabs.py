@@ -61,7 +61,7 @@ def test_a_lane_a_bar_and_every_other_view_are_one_selection(explorer: Locator) 
     picture.click(position={"x": bounds["width"] * 0.99, "y": 30})
     last = focus(explorer).get_attribute("max") or ""
     expect(focus(explorer)).to_have_value(last)
-    expect(explorer.locator(".ctx-compare .about")).to_contain_text(f"message {last} ")
+    expect(explorer.locator(".ctx-compare > .about")).to_contain_text(f"message {last} ")
     explorer.locator(".ctx-compare").focus()
     explorer.page.keyboard.press("Home")
     expect(focus(explorer)).to_have_value("0")
@@ -69,7 +69,71 @@ def test_a_lane_a_bar_and_every_other_view_are_one_selection(explorer: Locator) 
     open_tab(explorer, "Why")
     explorer.locator(".ctxlab-rows tbody tr").nth(4).click()
     open_tab(explorer, "Compare")
-    expect(explorer.locator(".ctx-compare .about")).to_contain_text("message 4 ")
+    expect(explorer.locator(".ctx-compare > .about")).to_contain_text("message 4 ")
+
+
+APART = """() => {
+  const root = document.querySelector(".ctxlab");
+  const centre = (node) => ((box) => (box.left + box.right) / 2)(node.getBoundingClientRect());
+  const above = centre(root.querySelector(".ctxlab-figure path.focus"));
+  return [...root.querySelectorAll(".ctx-compare .band")].map((band) => centre(band) - above);
+}"""
+"""How far the message in focus is in each lane from where the timeline has it, in pixels."""
+
+
+@pytest.mark.parametrize("width", [1280, 700])
+def test_a_message_is_at_the_same_place_in_the_timeline_and_in_every_lane(explorer: Locator, width: int) -> None:
+    open_tab(explorer, "Compare")
+    page = explorer.page
+    page.set_viewport_size({"width": width, "height": 1700})
+    lanes = explorer.locator(".ctx-compare .lane svg")
+    last = int(focus(explorer).get_attribute("max") or "0")
+    for span in ((0, last), (2, last - 1)):
+        for name, value in zip(("Show from", "to"), span, strict=True):
+            place = explorer.get_by_role("spinbutton", name=name, exact=True)
+            place.fill(str(value))
+            place.press("Enter")
+        for index in (span[0], (span[0] + span[1]) // 2, span[1]):
+            focus(explorer).fill(str(index))
+            focus(explorer).press("Enter")
+            expect(explorer.locator(".ctx-compare > .about")).to_contain_text(f"message {index} ")
+            page.wait_for_function(f"() => ({APART})().every((apart) => Math.abs(apart) < 1.5)")
+            apart = page.evaluate(APART)
+            assert len(apart) == lanes.count()
+            # A click at that place in a lane is a click on that message.
+            band, lane = lanes.first.locator(".band").bounding_box(), lanes.first.bounding_box()
+            assert band is not None
+            assert lane is not None
+            other = span[0] if index != span[0] else span[1]
+            focus(explorer).fill(str(other))
+            focus(explorer).press("Enter")
+            expect(explorer.locator(".ctx-compare > .about")).to_contain_text(f"message {other} ")
+            lanes.first.click(position={"x": band["x"] + band["width"] / 2 - lane["x"], "y": 30})
+            expect(focus(explorer)).to_have_value(str(index))
+    explorer.get_by_role("button", name="All", exact=True).click()
+    page.set_viewport_size({"width": 1280, "height": 1700})
+
+
+def test_a_cell_of_the_table_says_why_and_puts_the_message_in_focus(explorer: Locator) -> None:
+    open_tab(explorer, "Compare")
+    cells = explorer.locator(".ctx-compare td.cell")
+    rows = explorer.locator(".ctx-compare .ctx-matrix tbody tr")
+    expect(rows.first).to_contain_text("as it is")
+    assert rows.count() == explorer.locator(".ctx-compare .lane").count() + 1
+    cells.first.click()
+    explorer.page.keyboard.press("ArrowDown")
+    expect(rows.nth(1).locator("td.cell").first).to_be_focused()
+    refused = explorer.locator(".ctx-compare td.cell.refused").first
+    label = refused.get_attribute("aria-label") or ""
+    refused.click()
+    details = explorer.locator(".ctx-compare .details")
+    expect(details).to_contain_text("refuses it")
+    expect(details).to_contain_text("Breach:")
+    assert label.endswith("refused")
+    go = details.get_by_role("button", name="Go to message").first
+    wanted = (go.text_content() or "").removeprefix("Go to message ")
+    go.click()
+    expect(focus(explorer)).to_have_value(wanted)
 
 
 def test_a_lane_is_chosen_and_the_old_policy_stays_beside_it(explorer: Locator) -> None:

@@ -4,10 +4,18 @@
 const LANE = { top: 20, height: 40, bottom: 20 };
 let hatches = 0;
 
-// Where the columns of a picture are: messages to pixels across.
-function columnsOf(count, width) {
-  const unit = width / Math.max(count, 1);
-  return { unit, left: (column) => column * unit, gap: unit > 8 ? Math.min(3, unit / 8) : 0 };
+// Where the messages [first, last) of a picture are across, in columns of `size` messages (the last may have fewer), with
+// `left` and `right` pixels kept free.
+function axisOf({ first, last, size, width, left = 0, right = 0 }) {
+  const unit = Math.max(1, width - left - right) / Math.max(last - first, 1);
+  const edge = (message) => left + (Math.max(first, Math.min(last, message)) - first) * unit;
+  return {
+    unit, edge, start: left, end: width - right,
+    column: (message) => Math.floor((message - first) / size),
+    left: (column) => edge(first + column * size),
+    wide: (column) => edge(first + (column + 1) * size) - edge(first + column * size),
+    message: (x) => Math.max(first, Math.min(last - 1, first + Math.floor((x - left) / unit))),
+  };
 }
 
 function hatchOf(svg) {
@@ -21,18 +29,17 @@ function hatchOf(svg) {
 }
 
 // One lane as an SVG: solid stays, hatched goes, a notch is shortened, a line is the cut, × is a broken rule.
-function laneOf({ bars, strip, size = 1, first = 0, width, label }) {
+function laneOf({ bars, strip, size = 1, first = 0, width, label, at = axisOf({ first, last: first + bars.length * size, size, width }) }) {
   const { top, height, bottom } = LANE;
   const svg = draw("svg", { width, height: top + height + bottom, viewBox: `0 0 ${width} ${top + height + bottom}`, role: "img", "aria-label": label });
-  const at = columnsOf(bars.length, width);
   const hatch = hatchOf(svg);
   const base = top + height;
-  const column = (message) => Math.floor((message - first) / size);
-  const edge = (message) => Math.max(0, Math.min(width, ((message - first) / size) * at.unit));
   bars.forEach((bar, number) => {
     const fate = strip.fates[number];
-    const x = at.left(number) + at.gap / 2;
-    const wide = Math.max(at.unit - at.gap, 0.7);
+    const room = at.wide(number);
+    const gap = room > 8 ? Math.min(3, room / 8) : 0;
+    const x = at.left(number) + gap / 2;
+    const wide = Math.max(room - gap, 0.7);
     const tall = 6 + ((height - 6) * Math.sqrt(bar.height)) / 10;
     const group = draw("g", { class: `column ${{ k: "stays", d: "goes", c: "short", m: "mixed" }[fate]}` });
     const kept = fate === "k" ? tall : fate === "d" ? 0 : Math.max(3, (tall * strip.shares[number]) / 100);
@@ -41,30 +48,30 @@ function laneOf({ bars, strip, size = 1, first = 0, width, label }) {
       group.append(draw("rect", { x, y: base - tall, width: wide, height: tall - kept, fill: bar.colour, class: "gone" }));
       group.append(draw("rect", { x, y: base - tall, width: wide, height: tall - kept, fill: hatch }));
     }
-    if (fate === "c" && at.unit > 7) {
+    if (fate === "c" && room > 7) {
       const [mid, step] = [base - Math.min(kept, tall - 2), wide / 6];
       group.append(draw("path", { class: "notch", d: `M${x} ${mid}l${step} -3l${step} 6l${step} -6l${step} 6l${step} -6l${step} 3` }));
     }
     svg.append(group);
   });
-  svg.append(draw("line", { x1: 0, x2: width, y1: base + 0.5, y2: base + 0.5, class: "floor" }));
+  svg.append(draw("line", { x1: at.start, x2: at.end, y1: base + 0.5, y2: base + 0.5, class: "floor" }));
   if (strip.cut >= 0) {
-    const x = edge(strip.cut);
+    const x = at.edge(strip.cut);
     svg.append(draw("line", { x1: x, x2: x, y1: 3, y2: base + 5, class: "cut" }));
     const left = x < width / 2;
     svg.append(draw("text", { x: x + (left ? 5 : -5), y: 13, class: "cut-label", "text-anchor": left ? "start" : "end" }, `cut at ${few(strip.cut)}`));
   }
   if (strip.anchor >= 0) {
-    const x = at.left(column(strip.anchor)) + at.unit / 2;
+    const x = at.edge(strip.anchor) + at.unit / 2;
     svg.append(draw("path", { class: "anchor", d: `M${x - 5} ${base + 13}h10l-5 -8z` }));
     svg.append(draw("text", { x: x + 9, y: base + 14, class: "anchor-label" }, "anchor"));
   }
   const seen = new Set();
   for (const mark of strip.marks) {
-    const place = mark.message < 0 ? column(Math.max(strip.cut, first)) : column(mark.message);
+    const place = at.column(mark.message < 0 ? Math.max(strip.cut, first) : mark.message);
     if (place < 0 || place >= bars.length || seen.has(place)) continue;
     seen.add(place);
-    const x = at.left(place) + at.unit / 2;
+    const x = at.left(place) + at.wide(place) / 2;
     const sign = draw("g", { class: "broken" });
     sign.append(draw("circle", { cx: x, cy: base + 11, r: 6.5 }), draw("path", { d: `M${x - 3} ${base + 8}l6 6M${x - 3} ${base + 14}l6 -6` }));
     svg.append(sign);

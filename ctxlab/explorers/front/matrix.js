@@ -1,6 +1,7 @@
-// Trim points against providers, a cell each, from the record of ctxlab/figures/matrix.py. It decides nothing.
+// Trim points, or policies, against providers, a cell each, from the record of ctxlab/figures/matrix.py. It decides nothing.
 //
-// renderMatrix({values, el, on}) needs no kernel and returns {set, destroy}. parts.js and lanes.js stand before this file.
+// renderMatrix({values, el, on, words}) needs no kernel and returns {set, destroy}. With `words` for its corner and its
+// label it is the table and the details alone. parts.js and lanes.js stand before this file.
 
 const CELLS = { a: ["✓", "accepted"], r: ["×", "refused"], u: ["?", "unknown"] };
 const HEADS = {
@@ -8,20 +9,20 @@ const HEADS = {
   repair: "To be accepted", limit: "What is not judged", about: "",
 };
 
-export function renderMatrix({ values, el, on = {} }) {
+export function renderMatrix({ values, el, on = {}, words = null }) {
   const headline = make("p", { role: "status" });
   const chips = make("div", { class: "chips", role: "group", "aria-label": "Providers" });
   const shownWords = make("span", { class: "soft" });
-  const table = make("table", { role: "grid", "aria-label": "Trim points and providers" });
+  const table = make("table", { role: "grid", "aria-label": words?.label ?? "Trim points and providers" });
   const earlier = make("button", { type: "button", text: "◀ earlier", onclick: () => on.page?.(-1) });
   const later = make("button", { type: "button", text: "later ▶", onclick: () => on.page?.(1) });
   const every = make("input", { type: "checkbox", onchange: () => on.every?.(every.checked) });
   const details = make("div", { class: "details", role: "region", "aria-live": "polite", "aria-label": "The cell in focus" });
   const error = make("p", { class: "error", role: "alert" });
-  const root = make("section", { class: "ctx ctx-matrix", "aria-label": "Invariants" },
-    make("div", { class: "say" }, headline), chips,
+  const root = make("section", { class: "ctx ctx-matrix", "aria-label": words?.label ?? "Invariants" },
+    ...(words ? [] : [make("div", { class: "say" }, headline), chips]),
     make("div", { class: "scroll" }, table),
-    make("nav", {}, earlier, later, make("label", {}, every, " every message"), shownWords), details, error);
+    ...(words ? [] : [make("nav", {}, earlier, later, make("label", {}, every, " every message"), shownWords)]), details, error);
   el.replaceChildren(root);
 
   const columns = () => values.columns.filter(({ name }) => !values.hidden.includes(name));
@@ -45,10 +46,10 @@ export function renderMatrix({ values, el, on = {} }) {
     const held = document.activeElement?.closest?.("td[data-key]");
     const focused = held && table.contains(held) ? [held.dataset.key, held.dataset.name] : null;
     const names = columns();
-    const head = make("tr", {}, make("th", { scope: "col", text: "starting at" }), make("th", { scope: "col", class: "what", text: "" }),
+    const head = make("tr", {}, make("th", { scope: "col", text: words?.corner ?? "starting at" }), make("th", { scope: "col", class: "what", text: "" }),
       ...names.map(({ label, head }) => make("th", { scope: "col", class: "provider", title: label, text: head })));
     const places = Object.fromEntries(values.columns.map(({ name }, at) => [name, at]));
-    const body = values.sight.rows.map((row, number) => make("tr", { class: [row.key < 0 ? "special" : "", row.candidate ? "" : "faint", row.taken ? "taken" : "", number === 2 ? "first" : ""].join(" ") },
+    const body = values.sight.rows.map((row, number) => make("tr", { class: [row.key < 0 ? "special" : "", row.candidate ? "" : "faint", row.taken ? "taken" : "", row.key >= 0 && values.sight.rows[number - 1]?.key < 0 ? "first" : ""].join(" ") },
       make("th", { scope: "row" }, make("span", { class: `sign ${{ "▲": "user", "◆": "pair" }[row.sign] ?? ""}`, text: row.sign }), ` ${row.head}${row.taken ? " ✂" : ""}`),
       make("td", { class: "what", text: row.about, title: row.about }),
       ...names.map(({ name, label }) => {
@@ -75,9 +76,10 @@ export function renderMatrix({ values, el, on = {} }) {
   }
 
   function drawDetails() {
-    details.replaceChildren(...values.details.map(({ kind, text }, at) => (at === 0
+    const go = (message) => (message === undefined || !on.look ? [] : [" ", make("button", { type: "button", class: "go", text: `Go to message ${few(message)}`, onclick: () => on.look(message) })]);
+    details.replaceChildren(...values.details.map(({ kind, text, message }, at) => (at === 0
       ? make("p", { class: `verdict ${kind}` }, make("b", { text }))
-      : make("p", { class: kind }, ...(HEADS[kind] ? [make("b", { text: `${HEADS[kind]}: ` })] : []), kind === "answer" ? make("q", { text }) : text))));
+      : make("p", { class: kind }, ...(HEADS[kind] ? [make("b", { text: `${HEADS[kind]}: ` })] : []), kind === "answer" ? make("q", { text }) : text, ...go(message)))));
   }
 
   function select(key, name) {
@@ -106,7 +108,7 @@ export function renderMatrix({ values, el, on = {} }) {
   function paint(changed = {}) {
     const first = !Object.keys(changed).length;
     if (first || "headline" in changed) headline.textContent = values.headline;
-    root.querySelector(".say").dataset.outcome = values.bad ? "stuck" : "fits";
+    if (!words) root.querySelector(".say").dataset.outcome = values.bad ? "stuck" : "fits";
     if (first || "columns" in changed || "hidden" in changed) drawChips();
     if (first || "columns" in changed || "hidden" in changed || "sight" in changed) drawTable();
     else if ("selected" in changed) mark();
@@ -127,26 +129,3 @@ export function renderMatrix({ values, el, on = {} }) {
     destroy() {},
   };
 }
-
-function render({ model, el }) {
-  const names = ["columns", "sight", "headline", "bad", "selected", "details", "hidden", "every", "error"];
-  const values = Object.fromEntries(names.map((name) => [name, model.get(name)]));
-  const send = (name, value) => {
-    model.set(name, value);
-    model.save_changes();
-  };
-  const shown = renderMatrix({
-    values, el, on: {
-      selected: (value) => send("selected", value), hidden: (value) => send("hidden", value), every: (value) => send("every", value),
-      page: (step) => send("turned", { step, count: (model.get("turned").count ?? 0) + 1 }),
-    },
-  });
-  const listeners = names.map((name) => [name, () => shown.set({ [name]: model.get(name) })]);
-  listeners.forEach(([name, listener]) => model.on(`change:${name}`, listener));
-  return () => {
-    listeners.forEach(([name, listener]) => model.off(`change:${name}`, listener));
-    shown.destroy();
-  };
-}
-
-export default { render };

@@ -215,6 +215,7 @@ function lines(svg, picture, now, at) {
 
 export function renderTimeline({ values, el, on = {} }) {
   el.classList.add("ctxlab-figure");
+  Object.assign(el.dataset, { left: LEFT, right: RIGHT }); // whoever draws on the same axis reads it here
   el.tabIndex = 0;
   el.setAttribute("role", "application");
   el.setAttribute("aria-roledescription", "picture");
