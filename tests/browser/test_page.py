@@ -19,6 +19,7 @@ from ctxlab.sessions import Session, load
 from ctxlab.sliding_window import SlidingWindow
 from ctxlab.summarizing import Summarizing
 from ctxlab.tokens import HEURISTIC, ledger
+from tests.browser.axe import findings
 from tests.browser.test_explorer import HOSTILE, OUTSIDE, OVERLAPPING, is_light
 from tests.builders import assistant, image, message, tool_chain, tool_result, tool_use, user
 
@@ -340,6 +341,15 @@ def test_nothing_is_cut_off_or_overlaps(opened: Opened, scheme: str, width: int)
     assert is_light(page.locator(".ctxlab-figure .title").first) == (scheme == "dark")
     assert is_light(page.locator(".ctxlab-story")) == (scheme == "dark")
     assert is_light(page.locator("#releases td").last) == (scheme == "dark")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(opened: Opened, scheme: str) -> None:
+    messages = load(sample_sessions()["review-long"]).messages
+    page = opened.open(opened.write(messages, SlidingWindow(20), 2_000), color_scheme=scheme)
+    page.locator("header details").first.click()
+    look(page, 46)
+    assert findings(page, "body") == []
 
 
 def test_the_page_changes_its_theme_with_the_system(small: Page) -> None:
