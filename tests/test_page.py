@@ -7,6 +7,7 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Iterable
 from html.parser import HTMLParser
 from typing import Any
 
@@ -25,7 +26,7 @@ from ctxlab.report import html_page, page
 from ctxlab.report.contents import Contents, contents
 from ctxlab.report.document import script, styles, to_json
 from ctxlab.report.moments import all_stops, moments_record, stops
-from ctxlab.report.packing import Packed, unpacked
+from ctxlab.report.packing import HOLE, Packed
 from ctxlab.samples import sample_sessions
 from ctxlab.sessions import Session, load
 from ctxlab.sliding_window import SlidingWindow
@@ -82,6 +83,15 @@ class Read(HTMLParser):
 
 
 # ---- many texts in little room
+
+
+def unpacked(templates: list[list[str]], row: Iterable[int]) -> list[str]:
+    """The texts of a packed row, as the script of the page puts them together."""
+    at, *numbers = row
+    return [
+        "".join(f"{numbers[int(part)]:,}" if odd % 2 else part for odd, part in enumerate(text.split(HOLE)))
+        for text in templates[at]
+    ]
 
 
 @given(st.lists(st.lists(st.text() | st.integers().map("{:,}".format) | st.integers().map(str))))
@@ -217,6 +227,11 @@ def test_the_page_can_be_read_with_scripts_off() -> None:
     assert all(policy.name in text for _, policy in policies(4))
     assert "its toolUse would be cut away" in text
     assert "× refuses it" in page_of(review()).text
+
+
+def test_the_page_names_the_parameters_of_the_policy() -> None:
+    assert "Strands 1.62.0 (window_size=4, should_truncate_results=True)" in Read(page_of(review()).text).text
+    assert "preserve_chars=2000" in Read(page_of(review(), Summarizing()).text).text
 
 
 def test_what_was_reported_by_the_provider_is_among_the_notes() -> None:

@@ -8,12 +8,14 @@ from importlib.metadata import version
 
 from ctxlab.comparison import Lane
 from ctxlab.escaping import html, one_line
+from ctxlab.faults import options
 from ctxlab.figures.candidates import COLUMNS, LABEL, PAGE, candidate
 from ctxlab.figures.matrix import END, WHOLE, MatrixPicture
 from ctxlab.figures.words import about, plural
 from ctxlab.providers import providers
 from ctxlab.report.contents import Contents
 from ctxlab.report.verdicts import details
+from ctxlab.summarizing import Summarizing
 
 ROUNDS = 12
 """Rounds that are told in words where no script plays them."""
@@ -48,10 +50,14 @@ def body(contents: Contents, matrix: MatrixPicture, rounds: Sequence[str], short
 
 
 def _under(contents: Contents) -> str:
-    ledger = contents.subject.ledger
+    ledger, policy = contents.subject.ledger, contents.policy
+    given = {name: value for name, value in options(policy).items() if value is not None}
+    if isinstance(policy, Summarizing) and policy.truncation:
+        given["preserve_chars"] = policy.truncation.preserve_chars
+    named = ", ".join(f"{name}={value}" for name, value in given.items())
     return (
         f"{plural(len(contents.messages), 'message')}, {ledger.total:,} tokens ({ledger.counter}) under "
-        f"{contents.policy_name}, with a budget of {contents.trace.budget:,}"
+        f"{contents.policy_name} ({named}), with a budget of {contents.trace.budget:,}"
     )
 
 

@@ -40,12 +40,3 @@ class Packed:
             known = self._known[template] = len(self.templates)
             self.templates.append(template.split("\n"))
         return (known, *numbers)
-
-
-def unpacked(templates: list[list[str]], row: Iterable[int]) -> list[str]:
-    """Return the texts of a packed row, as the page puts them together."""
-    at, *numbers = row
-    return [
-        "".join(f"{numbers[int(part)]:,}" if odd % 2 else part for odd, part in enumerate(text.split(HOLE)))
-        for text in templates[at]
-    ]

@@ -10,8 +10,6 @@ const { pages, texts, cells } = record.verdicts;
 const place = (id) => document.querySelector(`#${id} .place`);
 const clamp = (value, most) => Math.max(0, Math.min(most, value));
 
-document.getElementById("unscripted").remove();
-
 // The stylesheets ask the page for its theme as they ask JupyterLab.
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const theme = () => {
@@ -195,3 +193,4 @@ new MutationObserver(() => {
 zoom(view);
 go(stop);
 player.focusMessage(focus);
+document.getElementById("unscripted").remove();
