@@ -10,6 +10,9 @@ from typing import assert_never
 from ctxlab.edits import CollapseTexts, DropMessages, Edit, Pin, ReplaceImage, ReplaceResult, Summarize, TruncateText
 from ctxlab.messages import Conversation, Message, blocks, pin, replace_block, replace_item, with_text
 
+InPlace = TruncateText | ReplaceImage | ReplaceResult | CollapseTexts
+"""The edits that change one message and leave all others."""
+
 
 def survivors(edit: Edit, count: int) -> Sequence[int | None]:
     """Return where each message after the edit was among the ``count`` before it; None for a new summary."""
@@ -47,8 +50,8 @@ def replayed(messages: Conversation, edits: Iterable[Edit]) -> Conversation:
     """Return the conversation after all of the edits, in their order."""
     state = list(messages)
     for edit in edits:
-        if isinstance(edit, TruncateText | ReplaceImage | ReplaceResult | CollapseTexts):
-            state[edit.message] = _changed(state[edit.message], edit)
+        if isinstance(edit, InPlace):
+            state[edit.message] = changed(state[edit.message], edit)
         else:
             state = list(apply(tuple(state), edit))
     return tuple(state)
@@ -61,8 +64,8 @@ def apply(messages: Conversation, edit: Edit) -> Conversation:
             pinned = set(edit.messages)
             return tuple(pin(message) if index in pinned else message for index, message in enumerate(messages))
         case TruncateText() | ReplaceImage() | ReplaceResult() | CollapseTexts():
-            changed = _changed(messages[edit.message], edit)
-            return (*messages[: edit.message], changed, *messages[edit.message + 1 :])
+            new = changed(messages[edit.message], edit)
+            return (*messages[: edit.message], new, *messages[edit.message + 1 :])
         case DropMessages():
             kept = survivors(edit, len(messages))
             if isinstance(kept, range):
@@ -74,7 +77,8 @@ def apply(messages: Conversation, edit: Edit) -> Conversation:
             assert_never(edit)
 
 
-def _changed(message: Message, edit: TruncateText | ReplaceImage | ReplaceResult | CollapseTexts) -> Message:
+def changed(message: Message, edit: InPlace) -> Message:
+    """Return the message after an edit that changes it alone."""
     match edit:
         case TruncateText():
             return with_text(message, edit.block, edit.item, edit.after)

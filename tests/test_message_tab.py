@@ -6,24 +6,26 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxlab.edits import TruncateText
+from ctxlab.edits import CollapseTexts, Pin, Summarize, TruncateText, touched
 from ctxlab.explorers import Explorer
 from ctxlab.explorers.message import MessageView
 from ctxlab.figures.history import history
-from ctxlab.figures.inspection import CHANGED, ENDS, RAW, Partners, changes, parted
-from ctxlab.messages import Conversation, tool_pairs
-from ctxlab.recovery import recover
+from ctxlab.figures.inspection import CHANGED, ENDS, RAW, Partners, block_text, changes, events, parted
+from ctxlab.messages import Conversation, text_at, tool_pairs
+from ctxlab.recovery import Manager, recover
+from ctxlab.reduction import Round, Trace
+from ctxlab.replay import changed, survivors
 from ctxlab.sessions import Session
 from ctxlab.sliding_window import SlidingWindow
 from ctxlab.summarizing import Summarizing
 from ctxlab.tokens import ledger
-from ctxlab.truncation import Rule, Truncation
+from ctxlab.truncation import Rule, Truncation, cut
 from ctxlab.vocabularies import counter
-from tests.builders import assistant, tool_chain, tool_result, tool_use, user
-from tests.strategies import conversations
+from tests.builders import assistant, message, tool_chain, tool_result, tool_use, user
+from tests.strategies import conversations, managers
 
 HEURISTIC = counter("heuristic")
 HOSTILE = "<img src=x onerror=alert(1)><script>x</script>[a](javascript:x)\x1b[31m\u202e"
@@ -55,7 +57,7 @@ def test_every_cut_of_the_fallback_is_shown_with_its_message(rule: Rule) -> None
     messages = (user("a" * 3000), assistant("b" * 900), user("c" * 5000))
     trace = recover(messages, Summarizing(truncation=Truncation(200, rule)), 100, HEURISTIC)
     past = history(trace, ledger(messages, HEURISTIC))
-    found = [change for index in range(3) for change in changes(past, index, len(past.edits))]
+    found = [change for index in range(3) for change in changes(past, messages, index, len(past.edits))]
     assert sorted(change.edit for change in found) == list(range(1, len(trace.edits) + 1))
     for change in found:
         edit = trace.edits[change.edit - 1]
@@ -63,6 +65,54 @@ def test_every_cut_of_the_fallback_is_shown_with_its_message(rule: Rule) -> None
         assert len(change.head + change.removed + change.added + change.tail) <= 2 * ENDS + 2 * CHANGED + 250
         if isinstance(edit, TruncateText) and len(edit.after) <= ENDS:
             assert change.head + change.added + change.tail == edit.after
+
+
+@settings(max_examples=80)
+@given(conversations(), managers(), st.integers(0, 300))
+def test_every_edit_is_told_of_the_messages_that_it_touches_and_of_no_other(
+    messages: Conversation, policy: Manager, budget: int
+) -> None:
+    trace = recover(messages, policy, budget, HEURISTIC)
+    past = history(trace, ledger(messages, HEURISTIC))
+    last = len(trace.edits)
+    told: dict[int, set[int]] = {number: set() for number in range(1, last + 1)}
+    for index in range(len(messages)):
+        for change in changes(past, messages, index, last):
+            told[change.edit].add(index)
+        for event in events(past, index, last):
+            assert event.edit == 0 or event.sentence == trace.edits[event.edit - 1].sentence
+            if event.edit and event.what in ("dropped", "summed up"):
+                told[event.edit].add(index)
+            for change in event.changes:
+                told[change.edit].add(index)
+    # Which messages of the start are in each message of the running state: a summary holds many, all others one.
+    held: list[set[int]] = [{index} for index in range(len(messages))]
+    for number, edit in enumerate(trace.edits, 1):
+        touched_now = set().union(*(held[index] for index in touched(edit)))
+        if not isinstance(edit, Pin):
+            assert told[number] == touched_now
+        both = survivors(edit, len(held))
+        held = [touched_now if index is None else held[index] for index in both]
+
+
+@given(conversations(), st.integers(20, 300))
+def test_what_a_collapse_takes_is_told_text_by_text(messages: Conversation, preserve: int) -> None:
+    trace = recover(messages, Summarizing(0.3, 1, truncation=Truncation(preserve, "collapse")), 0, HEURISTIC)
+    past = history(trace, ledger(messages, HEURISTIC))
+    for index in range(len(messages)):
+        state = messages[index]
+        for change in changes(past, messages, index, len(trace.edits)):
+            edit = trace.edits[change.edit - 1]
+            if isinstance(edit, CollapseTexts):
+                texts = [text_at(state, *slot) for slot in (edit.first, *edit.removed)]
+                assert len("\n".join(texts)) == edit.before
+                for text, part in zip(texts, change.texts, strict=True):
+                    if len(text) <= ENDS:
+                        assert part.head + part.removed + part.tail == text
+                assert any(part.removed for part in change.texts)
+            else:
+                assert change.texts == ()
+            state = changed(state, edit)  # type: ignore[arg-type]  # changes are edits in place
 
 
 # The tab
@@ -94,6 +144,71 @@ def test_a_partner_is_one_press_away_and_so_is_the_way_back() -> None:
     assert offered(view) == ["call in message 3"]
     view.partners[0].click()
     assert explorer.state.focus == 3
+
+
+def test_after_a_jump_there_is_a_way_back_however_many_jumps_there_were() -> None:
+    messages = (user("Go."), *tool_chain(4, "x"), assistant("ok"))
+    explorer, view = inspect(messages, 3)
+    assert view.back.layout.display == "none"
+    view.partners[0].click()
+    assert (view.back.layout.display, view.back.description) == (None, "◀ back to message 3")
+    explorer.sight.focus.value = 5
+    assert view.back.description == "◀ back to message 3"
+    view.partners[0].click()
+    assert view.back.description == "◀ back to message 5"
+    view.back.click()
+    assert explorer.state.focus == 5
+    view.back.click()
+    assert explorer.state.focus == 3
+    assert view.back.layout.display == "none"
+
+
+def test_a_message_that_went_into_a_summary_shows_the_summary_and_what_became_of_that() -> None:
+    messages = tuple(part for at in range(12) for part in (user(f"question {at} " + "x" * 400), assistant("y" * 300)))
+    options = {"policy": "summarizing", "budget": 60, "preserve_recent_messages": 1, "preserve_chars": 100}
+    explorer, view = inspect(messages, 0, **options, fallback="proportional")
+    edits = explorer.findings.history.edits
+    (first, *others) = [number for number, edit in enumerate(edits, 1) if isinstance(edit, Summarize)]
+    assert f"Summed up. Edit {first:,}, round 1, done: {edits[first - 1].sentence}" in shown(view)
+    for number in (first, *others):
+        made = edits[number - 1]
+        assert isinstance(made, Summarize)
+        assert block_text(made.summary["content"][0])[:80] in shown(view)
+    assert others
+    assert "Summed up. Edit" in shown(view)
+    explorer.player.start.click()
+    assert f"Edit {first:,}, round 1, still to come" in shown(view)
+
+
+def test_a_cut_of_a_summary_is_told_with_the_messages_that_it_stands_for() -> None:
+    messages = (user("a" * 500), assistant("b" * 300), user("c" * 700), assistant("ok"))
+    summary = user("s" * 900)
+    rounds = (
+        Round(1, messages, (Summarize((0, 1), 2, summary),)),
+        Round(2, messages, (TruncateText(0, 0, None, "s" * 900, cut("s" * 900, 100), 100, 700),)),
+    )
+    trace = Trace(messages, rounds, "fits", None, 0, 2, (9, 8, 7), "heuristic")
+    past = history(trace, ledger(messages, HEURISTIC))
+    for index in (0, 1):
+        (event,) = events(past, index, 2)
+        assert (event.what, event.text) == ("summed up", "s" * 900)
+        (change,) = event.changes
+        assert (change.edit, change.head, change.tail) == (2, "s" * 100, "s" * 100)
+        assert next(iter(events(past, index, 1))).changes == ()
+    assert not list(events(past, 2, 2))
+    assert not list(changes(past, messages, 2, 2))
+
+
+def test_a_message_that_is_dropped_pinned_or_kept_as_the_anchor_says_by_which_edit() -> None:
+    messages = (user("Go."), *tool_chain(6, "x" * 30), assistant("ok"))
+    _, view = inspect(messages, 1, policy="careful", window_size=4, budget=40)
+    assert "Dropped. Edit 1, round 1, done: The conversation is cut at message" in shown(view)
+    explorer, view = inspect(messages, 0, policy="careful", window_size=4, budget=40)
+    assert "Kept as the anchor. Edit 1, round 1, done" in shown(view)
+    explorer, view = inspect(messages, 0, window_size=4, budget=40, pin_first=1)
+    assert "Pinned. Edit 1, round 1, done: Message 0 becomes pinned." in shown(view)
+    explorer.sight.focus.value = len(messages) - 1
+    assert "What becomes of this message" not in shown(view)
 
 
 def test_an_answer_that_is_not_next_is_found_and_said_to_be_astray() -> None:
@@ -144,7 +259,7 @@ def test_a_message_beyond_all_measure_is_shown_in_part_and_says_so() -> None:
     assert len(view.json.value) < 2 * RAW
 
 
-@pytest.mark.parametrize("policy", ["release", "summarizing"])
+@pytest.mark.parametrize("policy", ["release", "summarizing", "careful"])
 def test_hostile_text_is_inert_in_blocks_cuts_and_json(policy: str) -> None:
     text = HOSTILE * 30
     messages = (
@@ -152,6 +267,8 @@ def test_hostile_text_is_inert_in_blocks_cuts_and_json(policy: str) -> None:
         tool_use(HOSTILE, name=HOSTILE, input={HOSTILE: HOSTILE}),
         tool_result(HOSTILE, text),
         user(text),
+        message(HOSTILE, {"text": text}, {HOSTILE: {HOSTILE: HOSTILE}}),
+        message("user", {"toolResult": {HOSTILE: HOSTILE, "content": [{HOSTILE: text}]}}),
     )
     explorer, view = inspect(messages, policy=policy, fallback="proportional", preserve_chars=50, release="1.62.0")
     view.raw.value = True
@@ -160,6 +277,7 @@ def test_hostile_text_is_inert_in_blocks_cuts_and_json(policy: str) -> None:
         told = view.body.value + view.json.value + "".join(offered(view))
         assert "<img" not in told
         assert "<script" not in told
+        assert "<a" not in told
         assert not set("\x1b\u202e") & set(told)
     assert explorer.errors.widget.value == ""
 
@@ -170,6 +288,6 @@ def test_an_image_and_a_whole_result_that_go_are_shown_too() -> None:
     for manager in (SlidingWindow.as_of("1.62.0", 2), SlidingWindow.as_of("1.28.0", 2)):
         trace = recover(messages, manager, 1, HEURISTIC)
         past = history(trace, ledger(messages, HEURISTIC))
-        found = list(changes(past, 2, len(past.edits)))
+        found = list(changes(past, messages, 2, len(past.edits)))
         assert found
         assert all(change.removed for change in found)

@@ -3,7 +3,7 @@
 What is said of a block and of a cut comes from `figures.inspection`; here it becomes HTML, every piece of it escaped.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from ctxlab.escaping import html
 from ctxlab.explorers.findings import Findings
 from ctxlab.explorers.state import Store
 from ctxlab.explorers.view import Guard, button, row, set_value, text
-from ctxlab.figures.inspection import Change, Partner, Partners, block_text, changes, raw_json
+from ctxlab.figures.inspection import Change, Event, Partner, Partners, block_text, changes, events, raw_json
 from ctxlab.figures.palette import COLOURS
 from ctxlab.figures.words import fate, plural, title
 from ctxlab.messages import Block, Conversation, block_kind, blocks
@@ -33,6 +33,9 @@ MOST_PARTNERS = 6
 MOST_CHANGES = 20
 """Cuts of one message that are shown."""
 
+MOST_EVENTS = 8
+"""Events of one message that are shown: a summary may go into the next one, again and again."""
+
 
 class MessageView:
     """The message in focus."""
@@ -50,10 +53,12 @@ class MessageView:
             button("", "Put the other half of the tool pair in focus", guard(partial(self._jump, number)))
             for number in range(MOST_PARTNERS)
         )
-        self.widget = ipywidgets.VBox([row(*self.partners, self.raw), self.body, self.json])
+        self.back = button("", "Put the message in focus from which you jumped", guard(self._return))
+        self.widget = ipywidgets.VBox([row(*self.partners, self.back, self.raw), self.body, self.json])
         self.raw.observe(guard(lambda _: self._show_raw()), "value")
         self._findings: Findings | None = None
         self._targets: tuple[int, ...] = ()
+        self._jumps: list[int] = []
         self._of: Conversation | None = None
         self._found: Partners | None = None
 
@@ -62,6 +67,7 @@ class MessageView:
         self._findings = findings
         if self._found is None or findings.messages is not self._of:
             self._of, self._found = findings.messages, Partners(findings.messages)
+            self._jumps.clear()
         partners = self._found.of(findings.focus)
         self._offer(findings.focus, partners)
         set_value(self.body, value="".join(_message(findings, partners)))
@@ -74,10 +80,20 @@ class MessageView:
             set_value(control, description=f"{'answer' if role == 'call' else 'call'} in message {message:,}")
         for number, control in enumerate(self.partners):
             control.layout.display = None if number < len(self._targets) else "none"
+        while self._jumps and self._jumps[-1] == index:
+            self._jumps.pop()
+        if self._jumps:
+            set_value(self.back, description=f"◀ back to message {self._jumps[-1]:,}")
+        self.back.layout.display = None if self._jumps else "none"
 
     def _jump(self, number: int, _: Any) -> None:
         if number < len(self._targets):
+            self._jumps.append(self.store.state.focus)
             self.store.focus_on(self._targets[number])
+
+    def _return(self, _: Any) -> None:
+        if self._jumps:
+            self.store.focus_on(self._jumps.pop())
 
     def _show_raw(self) -> None:
         shown = ""
@@ -100,13 +116,40 @@ def _message(findings: Findings, partners: tuple[Partner, ...]) -> Iterator[str]
         yield _block(block, cost, str(message.get("role")), said.get(at, ""))
     if len(pieces) > MOST_BLOCKS:
         yield f"<div>… and {len(pieces) - MOST_BLOCKS:,} more blocks</div>"
-    found = list(changes(findings.history, index, findings.last_edit))
+    yield from _changes(
+        list(changes(findings.history, findings.messages, index, findings.last_edit)), findings, "message"
+    )
+    told = list(events(findings.history, index, findings.last_edit))
+    if told:
+        yield '<div class="ctxlab-changes"><b>What becomes of this message</b>'
+        for event in told[:MOST_EVENTS]:
+            yield from _event(event, findings)
+        if len(told) > MOST_EVENTS:
+            yield f"… and {len(told) - MOST_EVENTS:,} more"
+        yield "</div>"
+
+
+def _changes(found: Sequence[Change], findings: Findings, what: str) -> Iterator[str]:
     if found:
-        yield f'<div class="ctxlab-changes"><b>{plural(len(found), "cut")} of this message</b>'
+        yield f'<div class="ctxlab-changes"><b>{plural(len(found), "cut")} of this {what}</b>'
         yield "".join(_change(one, findings.stop) for one in found[:MOST_CHANGES])
         if len(found) > MOST_CHANGES:
             yield f"… and {len(found) - MOST_CHANGES:,} more"
         yield "</div>"
+
+
+def _event(event: Event, findings: Findings) -> Iterator[str]:
+    when = f"{_when(event.edit, event.round, findings.stop)}: " if event.edit else ""
+    said = html(when + event.sentence)
+    yield f'<div class="ctxlab-block ctxlab-change"><b>{html(event.what.capitalize())}</b>. {said}'
+    if event.what == "summed up":
+        yield f"<div>The summary that stands for it and the others:{PRE}{html(event.text)}</pre></div>"
+    yield "</div>"
+    yield from _changes(event.changes, findings, "summary")
+
+
+def _when(edit: int, round: int, stop: int) -> str:
+    return f"Edit {edit:,}, round {round:,}, {'done' if edit <= stop else 'still to come'}"
 
 
 def _block(block: Block, tokens: int, role: str, partner: str) -> str:
@@ -122,10 +165,18 @@ def _block(block: Block, tokens: int, role: str, partner: str) -> str:
 
 
 def _change(change: Change, stop: int) -> str:
-    when = "done" if change.edit <= stop else "still to come"
     tokens = "" if change.tokens is None else f", {change.tokens.before:,} to {change.tokens.after:,} tokens"
-    head = f"Edit {change.edit:,}, round {change.round:,}, {when}{tokens}. {change.sentence}"
-    before = f"{html(change.head)}<del>⟦− {html(change.removed)} −⟧</del>{html(change.tail)}"
+    head = f"{_when(change.edit, change.round, stop)}{tokens}. {change.sentence}"
+    if change.texts:
+        texts = [(f"{one.where}:\n", one.head, one.removed, one.tail) for one in change.texts[:MOST_BLOCKS]]
+    else:
+        texts = [("", change.head, change.removed, change.tail)]
+    before = "\n".join(
+        f"{html(where)}{html(start)}" + (f"<del>⟦− {html(removed)} −⟧</del>" if removed else "") + html(end)
+        for where, start, removed, end in texts
+    )
+    if len(change.texts) > MOST_BLOCKS:
+        before += f"\n… and {len(change.texts) - MOST_BLOCKS:,} more texts"
     after = f"{html(change.head)}<ins>⟦+ {html(change.added)} +⟧</ins>{html(change.tail)}"
     return (
         f'<div class="ctxlab-block ctxlab-change">{html(head)}'

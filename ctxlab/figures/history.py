@@ -6,8 +6,8 @@ and nothing is drawn.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import assert_never
 
 import numpy as np
@@ -54,6 +54,14 @@ class Cut:
     anchor: int | None
 
 
+@dataclass(slots=True)
+class Made:
+    """What became of a summary: the edits that changed it in place, and the edit with which it went, else NEVER."""
+
+    changes: list[int] = field(default_factory=list)
+    gone_at: int = NEVER
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class History:
     """A trace by the messages of its start. Edits count from 1; 0 is the start, before any edit.
@@ -62,7 +70,8 @@ class History:
     has a row an edit that changes tokens in place: edit, message, index in COST_KINDS, tokens lost (negative: grown).
     ``tokens`` and ``rounds`` (length edits + 1): tokens, and the number of the round, after each edit. ``ends``: the
     number of edits after each round, from 0 rounds on. ``places``: the message of the start that each edit is about.
-    ``deeds`` (edits + 1 rows, a column each of DEEDS): how often each was done, up to each edit.
+    ``deeds`` (edits + 1 rows, a column each of DEEDS): how often each was done, up to each edit. ``summaries`` has what
+    became of each summary, by the edit that made it.
     """
 
     ledger: Ledger
@@ -76,6 +85,7 @@ class History:
     cuts: tuple[Cut, ...]
     places: tuple[int, ...]
     deeds: Ints
+    summaries: Mapping[int, Made]
 
     @property
     def costs(self) -> Ints:
@@ -116,6 +126,7 @@ def history(trace: Trace, ledger: Ledger) -> History:
         tuple(walk.cuts),
         tuple(walk.places),
         np.cumsum([[0] * len(DEEDS), *(_deed_row(edit) for edit in trace.edits)], axis=0),
+        walk.summaries,
     )
 
 
@@ -160,12 +171,16 @@ def local_place(edit: Edit) -> int:
 
 
 class _Walk:
-    """The walk over the edits: where each message of the running state was at the start, and what befell it."""
+    """The walk over the edits: where each message of the running state was at the start, and what befell it.
+
+    A summary has no place at the start; its origin is the number of the edit that made it, negative.
+    """
 
     def __init__(self, start: Conversation, ledger: Ledger) -> None:
         self.start = start
         self.kinds = ledger.kinds
-        self.origins: Sequence[int | None] = range(len(start))
+        self.origins: Sequence[int] = range(len(start))
+        self.summaries: dict[int, Made] = {}
         self.gone_at: list[int] = [NEVER] * len(start)
         self.pinned_at: list[int] = [0 if is_pinned(start, index) else NEVER for index in range(len(start))]
         self.shortened: list[tuple[int, int, int, int]] = []
@@ -187,6 +202,8 @@ class _Walk:
                     if is_pinned(after, index):
                         self.pinned_at[index] = min(self.pinned_at[index], number)
             case TruncateText() | ReplaceImage() | ReplaceResult() | CollapseTexts():
+                if self.origins[edit.message] < 0:
+                    self.summaries[-self.origins[edit.message]].changes.append(number)
                 for origin in self._found((edit.message,)):
                     saved = -edit.tokens.difference if edit.tokens else 0
                     self.shortened.append((number, origin, self._kind(edit, origin), saved))
@@ -196,6 +213,7 @@ class _Walk:
                 self.cuts.append(Cut(number, round, *places, edit.kind, anchor))
                 self._leave(edit, number)
             case Summarize():
+                self.summaries[number] = Made()
                 split = self._place(edit.split_point)
                 self.cuts.append(Cut(number, round, split, split, "summary", None))
                 self._leave(edit, number)
@@ -203,23 +221,26 @@ class _Walk:
                 assert_never(edit)
 
     def _leave(self, edit: DropMessages | Summarize, number: int) -> None:
-        for origin in self._found(edit.indices):
-            self.gone_at[origin] = number
+        for index in edit.indices:
+            if self.origins[index] < 0:
+                self.summaries[-self.origins[index]].gone_at = number
+            else:
+                self.gone_at[self.origins[index]] = number
         kept = survivors(edit, len(self.origins))
         if isinstance(kept, range):
             self.origins = self.origins[kept.start :]
         else:
-            self.origins = [None if index is None else self.origins[index] for index in kept]
+            self.origins = [-number if index is None else self.origins[index] for index in kept]
 
     def _found(self, indices: Sequence[int]) -> Iterator[int]:
         for index in indices:
             origin = self.origins[index]
-            if origin is not None:
+            if origin >= 0:
                 yield origin
 
     def _place(self, index: int) -> int:
         """Return where an index of the running state lies at the start; behind summaries, that of the next message."""
-        return next((origin for origin in self.origins[index:] if origin is not None), len(self.start))
+        return next((origin for origin in self.origins[index:] if origin >= 0), len(self.start))
 
     def _kind(self, edit: Edit, origin: int) -> int:
         if isinstance(edit, ReplaceImage | ReplaceResult) or (isinstance(edit, TruncateText) and edit.item is not None):

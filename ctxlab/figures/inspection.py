@@ -6,13 +6,14 @@ Plain text: whoever shows it escapes it. Nothing is drawn here and no rule is re
 import json
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal, assert_never
 
-from ctxlab.edits import CollapseTexts, Edit, ReplaceImage, ReplaceResult, TokenChange, TruncateText
+from ctxlab.edits import CollapseTexts, ReplaceImage, ReplaceResult, Summarize, TokenChange, TruncateText
 from ctxlab.figures.history import History
-from ctxlab.messages import Block, Conversation, Message, block_kind, blocks, result_items
+from ctxlab.messages import Block, Conversation, Message, block_kind, blocks, result_items, text_at
+from ctxlab.replay import InPlace, changed
 
 RAW = 20_000
 """Characters of raw JSON that are shown."""
@@ -85,7 +86,8 @@ def _halves(message: Message) -> Iterator[tuple[int, Literal["call", "answer"], 
 class Change:
     """One cut in a message: ``head`` and ``tail`` stay, ``removed`` goes between them and ``added`` takes its place.
 
-    ``edit`` counts from 1. Long parts are shortened, and say so.
+    ``edit`` counts from 1. Where several texts become one, ``texts`` has what stays and goes of each of them, and the
+    others are about all of them together. Long parts are shortened, and say so.
     """
 
     edit: int
@@ -96,19 +98,95 @@ class Change:
     removed: str
     added: str
     tail: str
+    texts: tuple["Taken", ...] = ()
 
 
-def changes(history: History, index: int, last: int) -> Iterator[Change]:
-    """Yield the cuts in place of a message of the start, up to edit ``last``."""
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One of several texts that become one: where it stood, what stays of it at its ends, and what goes between."""
+
+    where: str
+    head: str
+    removed: str
+    tail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What befalls a message as a whole: ``edit`` (from 1) pins it, keeps it as the anchor, drops it or sums it up.
+
+    Of a summary that took it, ``text`` is the summary's, and ``changes`` are the cuts of it later on.
+    """
+
+    edit: int
+    round: int
+    what: str
+    sentence: str
+    text: str = ""
+    changes: tuple[Change, ...] = ()
+
+
+def changes(history: History, messages: Conversation, index: int, last: int) -> Iterator[Change]:
+    """Yield the cuts in place of one of the messages of the start, up to edit ``last``."""
     rows = history.shortened
-    for number in rows[(rows[:, 1] == index) & (rows[:, 0] <= last), 0].tolist():
+    numbers = rows[(rows[:, 1] == index) & (rows[:, 0] <= last), 0].tolist()
+    yield from _changes(history, messages[index], numbers)
+
+
+def events(history: History, index: int, last: int) -> Iterator[Event]:
+    """Yield what befalls a message of the start as a whole up to edit ``last``, and then the summary that took it."""
+    pinned, gone = int(history.pinned_at[index]), int(history.gone_at[index])
+    if pinned == 0:
+        yield Event(0, 0, "pinned", "It is pinned from the start.")
+    elif pinned <= last:
+        yield _event(history, pinned, "pinned")
+    for cut in history.cuts:
+        if cut.anchor == index and cut.edit <= last:
+            yield _event(history, cut.edit, "kept as the anchor")
+    while gone <= last:
+        edit = history.edits[gone - 1]
+        if not isinstance(edit, Summarize):
+            yield _event(history, gone, "dropped")
+            return
+        made = history.summaries[gone]
+        told = [number for number in made.changes if number <= last]
+        event = _event(history, gone, "summed up")
+        text = "\n".join(map(block_text, blocks(edit.summary)))
+        yield replace(event, text=_middle(text), changes=tuple(_changes(history, edit.summary, told)))
+        gone = made.gone_at
+
+
+def _event(history: History, number: int, what: str) -> Event:
+    return Event(number, int(history.rounds[number]), what, history.edits[number - 1].sentence)
+
+
+def _changes(history: History, message: Message, numbers: Iterable[int]) -> Iterator[Change]:
+    """Yield edits in place of one message, one after the other; ``message`` is as it was before them."""
+    for number in numbers:
         edit = history.edits[number - 1]
-        before, after = _texts(edit)
-        head, removed, added, tail = parted(before, after)
-        yield Change(
-            number, int(history.rounds[number]), edit.sentence, edit.tokens,
-            _end(head, keep_last=True), _middle(removed), _middle(added), _end(tail, keep_last=False),
-        )  # fmt: skip
+        if isinstance(edit, InPlace):
+            before, after = _texts(edit, message)
+            head, removed, added, tail = parted(before, after)
+            texts = _taken(edit, message, len(head), len(tail)) if isinstance(edit, CollapseTexts) else ()
+            yield Change(
+                number, int(history.rounds[number]), edit.sentence, edit.tokens,
+                _end(head, keep_last=True), _middle(removed), _middle(added), _end(tail, keep_last=False), texts,
+            )  # fmt: skip
+            message = changed(message, edit)
+
+
+def _taken(edit: CollapseTexts, message: Message, head: int, tail: int) -> tuple[Taken, ...]:
+    """Return each text that a collapse takes; ``head`` and ``tail`` characters of all of them together stay."""
+    found, start = [], 0
+    end = edit.before - tail
+    for block, item in (edit.first, *edit.removed):
+        text = text_at(message, block, item)
+        from_, to = max(0, min(len(text), head - start)), max(0, min(len(text), end - start))
+        where = f"block {block + 1:,}" + ("" if item is None else f", item {item + 1:,}")
+        parts = text[:from_], text[from_:to], text[to:]
+        found.append(Taken(where, _end(parts[0], keep_last=True), _middle(parts[1]), _end(parts[2], keep_last=False)))
+        start += len(text) + 1  # a line break stands between two of them
+    return tuple(found)
 
 
 def parted(before: str, after: str) -> tuple[str, str, str, str]:
@@ -150,8 +228,8 @@ def _middle(text: str) -> str:
     return f"{text[:half]}[… {len(text) - CHANGED:,} characters not shown …]{text[-half:]}"
 
 
-def _texts(edit: Edit) -> tuple[str, str]:
-    """Return the text before and after an edit in place."""
+def _texts(edit: InPlace, message: Message) -> tuple[str, str]:
+    """Return the text before and after an edit in place of a message."""
     match edit:
         case TruncateText():
             return edit.before, edit.after
@@ -160,8 +238,9 @@ def _texts(edit: Edit) -> tuple[str, str]:
         case ReplaceResult():
             return block_text(edit.before), block_text(edit.after)
         case CollapseTexts():
-            return f"[{len(edit.removed) + 1:,} texts, {edit.before:,} characters together]", edit.after
-    return "", ""
+            return "\n".join(text_at(message, *slot) for slot in (edit.first, *edit.removed)), edit.after
+        case _:
+            assert_never(edit)
 
 
 def block_text(block: Block) -> str:

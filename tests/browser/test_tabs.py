@@ -155,6 +155,11 @@ def test_the_other_half_of_a_tool_pair_is_one_press_away_and_so_is_the_way_back(
     expect(focus(explorer)).to_have_value("2")
     explorer.get_by_role("button", name="call in message 1").click()
     expect(focus(explorer)).to_have_value("1")
+    explorer.get_by_role("button", name="answer in message 2").click()
+    expect(focus(explorer)).to_have_value("2")
+    explorer.get_by_role("button", name="back to message 1").press("Enter")
+    expect(focus(explorer)).to_have_value("1")
+    expect(explorer.get_by_text("What becomes of this message")).to_be_visible()
     explorer.get_by_role("button", name="Raw JSON").click()
     expect(explorer.locator(".ctxlab-block pre").last).to_contain_text('"toolUse": {')
 

@@ -68,8 +68,9 @@ export function renderCompare({ record, focus, selected, details, el, on = {} })
     const at = axisOf({ first: record.first, last: record.last, size: record.size, width, ...room(holder) });
     const svg = laneOf({ bars: record.bars, strip: shown, size: record.size, first: record.first, width, label: words, at });
     svg.prepend(draw("rect", { class: "band", x: -999, y: 0, height: "100%", width: at.unit, "data-unit": at.unit, "data-start": at.start }));
-    svg.addEventListener("click", (event) => choose(at.message(event.clientX - svg.getBoundingClientRect().left)));
     holder.replaceChildren(svg);
+    // Of the place, not of the picture, which may be drawn anew between press and release.
+    holder.onclick = (event) => choose(at.message(event.clientX - holder.getBoundingClientRect().left));
     mark();
   }
   const marksOf = (strip) => make("ul", { class: "marks" },
