@@ -8,8 +8,10 @@ from functools import partial
 import pytest
 
 from ctxlab.explorers import Explorer, work
+from ctxlab.explorers.state import State
 from ctxlab.explorers.work import Stopped, Worker
 from ctxlab.sessions import Session
+from ctxlab.tokens import Ledger
 from tests.builders import assistant, user
 
 SOON = 20.0
@@ -119,12 +121,15 @@ def test_a_choice_that_was_stopped_is_taken_back_on_the_screen() -> None:
     explorer = Explorer(Session.of([user("hi"), assistant("ok")]))
     shown = explorer.session_bar.session.value
 
-    def forever(*_: object) -> str:
-        while True:
+    count = explorer.finder.ledger
+
+    def forever(state: State) -> Ledger:
+        while state.source != explorer.state.source:
             explorer.worker.check()
             time.sleep(0.001)
+        return count(state)
 
-    explorer.finder.ledger = forever  # type: ignore[method-assign, assignment]  # as above
+    explorer.finder.ledger = forever  # type: ignore[method-assign]  # as above
     explorer.session_bar.session.value = "sample:" + explorer.library.samples[0]
     explorer.progress.stop.click()
     until(lambda: explorer.session_bar.session.value == shown)

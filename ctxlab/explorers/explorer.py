@@ -38,7 +38,6 @@ from ctxlab.explorers.why import Why
 from ctxlab.explorers.work import Stopped, Worker
 from ctxlab.releases import NEWEST
 from ctxlab.sessions import Session
-from ctxlab.vocabularies import counter as counter_of
 
 
 class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
@@ -209,11 +208,8 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         return shown if budget is None else replace(shown, budget=budget)
 
     def _opened(self, source: str, state: State) -> State:
-        session = self.library[source]
-        total = self.finder.ledger(session.messages, counter_of(state.counter)).total
-        return replace(
-            state, source=source, view=session.view, budget=total // 2, stop=None, focus=0, span=None,
-        )  # fmt: skip
+        opened = replace(state, source=source, view=self.library[source].view, stop=None, focus=0, span=None)
+        return replace(opened, budget=self.finder.ledger(opened).total // 2)
 
     def _show(self, state: State) -> None:
         self.findings = self.finder(state)

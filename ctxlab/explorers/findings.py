@@ -134,9 +134,8 @@ class Finder:
         session = self.library[state.source].with_view(state.view)
         if not session.messages:
             raise ValueError(f"there is no message in the view {state.view!r} of {session.name!r}")
-        counting = counter(state.counter)
-        on = (state.source, self.library.edition(state.source), state.view, state.counter)
-        bill = self._once(("ledger", *on), lambda: self.ledger(session.messages, counting))
+        counting, bill = counter(state.counter), self.ledger(state)
+        on = self._on(state)
 
         def played(policy: Policy) -> Run:
             aim = policy.aim(state.budget)
@@ -157,9 +156,18 @@ class Finder:
     def _report(self, what: str, done: int, of: int) -> None:
         self.progress(what, done, of)  # looked up at each call: it is another one once the explorer stands
 
-    def ledger(self, messages: Conversation, counting: TokenCounter) -> Ledger:
-        """Count a conversation, with progress."""
-        return ledger(messages, counting, lambda done, of: self.progress("Counting tokens", done, of))
+    def ledger(self, state: State) -> Ledger:
+        """Return what the session of a state costs, counted with progress when it is first asked for."""
+        messages = self.library[state.source].with_view(state.view).messages
+        return self._once(
+            ("ledger", *self._on(state)),
+            lambda: ledger(
+                messages, counter(state.counter), lambda done, of: self.progress("Counting tokens", done, of)
+            ),
+        )
+
+    def _on(self, state: State) -> tuple[Hashable, ...]:
+        return (state.source, self.library.edition(state.source), state.view, state.counter)
 
     def _run(self, messages: Conversation, bill: Ledger, counting: TokenCounter, policy: Policy, aim: int) -> Run:
         manager = policy.manager(aim, counting)
