@@ -1,11 +1,15 @@
 """The tabs "Rounds" and "Tune": they follow the explorer's state, and what is chosen in them changes it."""
 
 import json
+from typing import Any
+
+import pytest
 
 from ctxlab.explorers import Explorer
 from ctxlab.explorers.animator import RoundsPlayer
 from ctxlab.explorers.rounds_tabs import RoundsTab, TuneTab
 from ctxlab.explorers.tuner import Tuner
+from ctxlab.explorers.work import Stopped
 from ctxlab.samples import sample_sessions
 
 
@@ -61,3 +65,36 @@ def test_another_session_is_another_tuner() -> None:
     assert before not in tab.widget.children
     # What it has computed by now depends on whether an event loop is there; what it is about does not.
     assert list(tab.tuner.sessions) == [shown.findings.session.name]
+
+
+def test_the_tuner_marks_the_texts_of_the_message_in_focus() -> None:
+    shown = explorer()
+    shown.store.focus_on(2)
+    tab = TuneTab(shown.store, shown.guarded)
+    tab.show(shown.findings)
+    assert tab.tuner is not None
+    assert (tab.tuner.marked_by, tab.tuner.marked) == ("message 2", [len(text) for text in texts(shown, 2)])
+    shown.store.focus_on(1)
+    tab.show(shown.findings)
+    assert (tab.tuner.marked_by, tab.tuner.marked) == ("message 1", [len(text) for text in texts(shown, 1)])
+
+
+def texts(shown: Explorer, index: int) -> list[str]:
+    content: Any = shown.findings.messages[index]["content"]
+    results = [item for block in content for item in block.get("toolResult", {}).get("content", [])]
+    return [part["text"] for part in (*content, *results) if "text" in part]
+
+
+def test_trying_values_tells_how_far_it_is_and_can_be_stopped() -> None:
+    told: list[tuple[str, int, int]] = []
+
+    def progress(what: str, done: int, of: int) -> None:
+        told.append((what, done, of))
+        if done == 3:
+            raise Stopped
+
+    messages = explorer().findings.messages
+    with pytest.raises(Stopped):
+        Tuner(messages, budget=30_000, progress=progress)
+    assert [done for _, done, _ in told] == [1, 2, 3]
+    assert told[0][2] > 3

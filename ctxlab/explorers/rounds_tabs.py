@@ -13,6 +13,7 @@ from ctxlab.explorers.findings import Findings
 from ctxlab.explorers.state import Policy, Store
 from ctxlab.explorers.tuner import Tuner
 from ctxlab.explorers.view import Guard, button, row, set_value, text
+from ctxlab.messages import text_slots
 from ctxlab.reduction import Trace
 from ctxlab.summarizing import Summarizing
 from ctxlab.truncation import Truncation
@@ -84,7 +85,9 @@ class TuneTab:
         elif summarizes and policy != self._policy and policy.rule:
             set_value(self.tuner, rule=policy.rule, preserve_chars=policy.preserve_chars)
         self._policy = policy
-        set_value(self.tuner, budget=findings.state.budget)
+        lengths = [len(slot.text) for slot in text_slots(findings.messages[findings.focus])]
+        marked = {"marked": lengths, "marked_by": f"message {findings.focus:,}"}
+        set_value(self.tuner, budget=findings.state.budget, **marked)
         other = "" if summarizes else " The policy above does not summarize; this is what summarizing would do."
         set_value(self.about, value=f"How the fallback of summarizing would do on this session.{other}")
 
@@ -97,6 +100,7 @@ class TuneTab:
             manager=manager,
             rule=policy.rule or "proportional",
             preserve_chars=policy.preserve_chars,
+            progress=findings.progress,
         )
         self.tuner.observe(self._guard(lambda change: self.store.change(budget=change.new, stop=None)), "budget")
         self.widget.children = (row(self.take, self.about), self.tuner)

@@ -7,7 +7,7 @@ stopped. After that preserve_chars moves in the browser alone. Nothing is drawn 
 import asyncio
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Any, cast
 
@@ -24,6 +24,8 @@ from ctxlab.truncation import Rule
 from ctxlab.tuning import Recommendation, Tuning, coarse_first, preserve_grid, settings
 from ctxlab.vocabularies import counter as counter_of
 
+Progress = Callable[[str, int, int], None]
+
 SLICE = 0.05
 """Seconds of work between two times at which the kernel listens."""
 
@@ -36,8 +38,9 @@ class Tuner(anywidget.AnyWidget):
 
     ``sessions`` are Sessions, paths or lists of messages; or one mapping from names to them. ``budget`` defaults to
     half of what the largest session costs. ``manager`` gives the other parameters of summarizing. `preserve_chars`,
-    `rule`, `budget` and `most_refused` are what the dials show, to be set and observed. Raises what loading raises,
-    ValueError without a session.
+    `rule`, `budget` and `most_refused` are what the dials show, to be set and observed. ``marked`` are lengths in
+    characters to be shown among those of all texts, of what ``marked_by`` says. Where no loop runs, all is tried at
+    once and told to ``progress``, which may raise to stop. Raises what loading raises, ValueError without a session.
     """
 
     _esm = script("tuner")
@@ -53,6 +56,8 @@ class Tuner(anywidget.AnyWidget):
     to_try = traitlets.Int(0).tag(sync=True)
     running = traitlets.Bool(False).tag(sync=True)
     error = traitlets.Unicode("").tag(sync=True)
+    marked: traitlets.List[int] = traitlets.List().tag(sync=True)
+    marked_by = traitlets.Unicode("").tag(sync=True)
 
     def __init__(
         self,
@@ -64,12 +69,14 @@ class Tuner(anywidget.AnyWidget):
         manager: Summarizing | None = None,
         counter: str = "cl100k_base",
         count: int = 100,
+        progress: Progress | None = None,
     ) -> None:
         only = sessions[0] if len(sessions) == 1 else None
         self.sessions = conversations(only if isinstance(only, Mapping) else sessions)
         if not self.sessions:
             raise ValueError("there is no session to tune for")
         self.counter = counter_of(counter)
+        self._progress = progress
         self.manager = manager or Summarizing()
         self.values = tuple(sorted({*preserve_grid(list(self.sessions.values()), count), preserve_chars}))
         self.tunings: dict[Rule, Tuning] = {}
@@ -104,8 +111,10 @@ class Tuner(anywidget.AnyWidget):
     def finish(self) -> None:
         """Try what is left of the range, without a break."""
         self.stop()
-        for _ in self._try(cast(Rule, self.rule)):
-            pass
+        rule = cast(Rule, self.rule)
+        for _ in self._try(rule):
+            if self._progress is not None:
+                self._progress("Trying values of preserve_chars", len(self._tried[rule]), len(self.values))
         self._draw()
 
     def stop(self) -> None:

@@ -218,7 +218,23 @@ export function renderTuner({ record, answers, state, el, on = {} }) {
       sizes.append(rect);
     });
     cursor(sizes);
-    sizes.setAttribute("aria-label", `${plural(record.texts, "text")} by size, with the dead zone of the fixed rule between preserve_chars and three times that.`);
+    mark();
+  }
+
+  // Where the texts of the message that is in focus elsewhere stand among all.
+  function mark() {
+    sizes.marks?.remove();
+    const said = state.marked.length ? ` ${state.marked_by}: ${state.marked.map((length) => few(length)).join(", ")} characters.` : "";
+    sizes.setAttribute("aria-label", `${plural(record.texts, "text")} by size, with the dead zone of the fixed rule between preserve_chars and three times that.${said}`);
+    if (!state.marked_by) return;
+    const words = `▼ ${state.marked_by}${state.marked.length ? "" : ": no text to cut"}`;
+    sizes.marks = draw("g", { class: "marked" });
+    sizes.marks.append(draw("text", { x: 104, y: 14 }, words));
+    for (const length of new Set(state.marked)) {
+      const place = x(length);
+      sizes.marks.append(draw("path", { d: `M${place - 5} ${TOP - 8}h10l-5 9z` }), draw("line", { x1: place, x2: place, y1: TOP, y2: bottom }));
+    }
+    sizes.append(sizes.marks);
   }
 
   function drawHeat() {
@@ -363,6 +379,7 @@ export function renderTuner({ record, answers, state, el, on = {} }) {
     if (x) {
       value = record.values[at(state.preserve_chars)];
       move();
+      mark();
     }
   }
 
@@ -403,7 +420,7 @@ export function renderTuner({ record, answers, state, el, on = {} }) {
 // The wrapper for Jupyter.
 export default {
   render({ model, el }) {
-    const names = ["rule", "preserve_chars", "budget", "most", "most_refused", "tried", "to_try", "running", "error"];
+    const names = ["rule", "preserve_chars", "budget", "most", "most_refused", "tried", "to_try", "running", "error", "marked", "marked_by"];
     const state = () => Object.fromEntries(names.map((name) => [name, model.get(name)]));
     const send = (name) => (value) => {
       model.set(name, value);
