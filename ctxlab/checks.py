@@ -60,12 +60,17 @@ def check_trace(trace: Trace, truncates: bool = True, provider: str | None = Non
 
 
 class Checking:
-    """`check_trace` of one trace under many budgets: each round is looked at once, when it is first asked for."""
+    """`check_trace` of one trace under many budgets: each round is looked at once, when it is first asked for.
 
-    def __init__(self, trace: Trace, truncates: bool = True, provider: str | None = None) -> None:
+    ``known`` is what is known of the start, where somebody has it.
+    """
+
+    def __init__(
+        self, trace: Trace, truncates: bool = True, provider: str | None = None, known: Known | None = None
+    ) -> None:
         self.trace = trace
         self._rounds: list[tuple[Breach, ...]] = []
-        self._pending = _check_rounds(trace, truncates, provider)
+        self._pending = _check_rounds(trace, truncates, provider, known or Known(trace.start))
 
     def under(self, trace: Trace, progress: Progress | None = None) -> tuple[Breach, ...]:
         """Return the breaches under a budget; ``trace`` is what `Trace.under` makes of the one that is checked."""
@@ -104,10 +109,10 @@ def check_restart(live: Conversation, restored: Conversation) -> tuple[Violation
     return REDUCTION_RULES["restored-equals-live"].find(Reduction(live, live, same, restored=restored))
 
 
-def _check_rounds(trace: Trace, truncates: bool, provider: str | None) -> Iterator[tuple[Breach, ...]]:
+def _check_rounds(trace: Trace, truncates: bool, provider: str | None, known: Known) -> Iterator[tuple[Breach, ...]]:
     messages = trace.start
     places: Sequence[int | None] = range(len(messages))
-    known, reducible = Known(trace.start), _Reducibles()
+    reducible = _Reducibles()
     told: tuple[Conversation, tuple[Violation, ...]] | None = None
     step = 0
     for round in trace.rounds:

@@ -71,7 +71,7 @@ class Comparing:
         def find() -> tuple[Told, tuple[int | None, ...]]:
             what = f"Comparing {run.manager.name}"
             progress(what, 0, len(trace.rounds))
-            checking = self._once("checks", id(run), lambda: (run, Checking(run.trace, truncates(run.manager))))[1]
+            checking = self._once("checks", id(run), lambda: (run, self._checking(run)))[1]
             breaches = checking.under(trace, _now_and_then(what, progress))
             final, places = trace.final, tuple(origins(trace.edits, len(trace.start)))
             found = self._known.verdicts(final, places)
@@ -104,6 +104,9 @@ class Comparing:
             return runs, first_difference(mine, theirs, at)
 
         return self._once("differences", (id(runs[0]), id(runs[1]), names, how), find)[1]
+
+    def _checking(self, run: Run) -> Checking:
+        return Checking(run.trace, truncates(run.manager), known=self._known)
 
     def _once(self, kind: str, key: Hashable, find: Callable[[], Value]) -> Value:
         """Return what is kept, or find it. A key by identity is kept with the object, so that no other one gets it."""

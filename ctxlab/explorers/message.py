@@ -122,8 +122,10 @@ def _message(findings: Findings, partners: tuple[Partner, ...]) -> Iterator[str]
     told = list(events(findings.history, index, findings.last_edit))
     if told:
         yield '<div class="ctxlab-changes"><b>What becomes of this message</b>'
+        summed_up = False
         for event in told[:MOST_EVENTS]:
-            yield from _event(event, findings)
+            yield from _event(event, findings, summed_up)
+            summed_up = event.what == "summed up"
         if len(told) > MOST_EVENTS:
             yield f"… and {len(told) - MOST_EVENTS:,} more"
         yield "</div>"
@@ -138,10 +140,11 @@ def _changes(found: Sequence[Change], findings: Findings, what: str) -> Iterator
         yield "</div>"
 
 
-def _event(event: Event, findings: Findings) -> Iterator[str]:
+def _event(event: Event, findings: Findings, summed_up: bool) -> Iterator[str]:
     when = f"{_when(event.edit, event.round, findings.stop)}: " if event.edit else ""
+    what = f"Its summary is {event.what}" if summed_up else event.what.capitalize()
     said = html(when + event.sentence)
-    yield f'<div class="ctxlab-block ctxlab-change"><b>{html(event.what.capitalize())}</b>. {said}'
+    yield f'<div class="ctxlab-block ctxlab-change"><b>{html(what)}</b>. {said}'
     if event.what == "summed up":
         yield f"<div>The summary that stands for it and the others:{PRE}{html(event.text)}</pre></div>"
     yield "</div>"
