@@ -42,6 +42,7 @@ class Opened:
         artifact = html_page(Session.of(messages, "in a test"), manager, half if budget is None else budget, HEURISTIC)
         file = self.folder / f"{len(list(self.folder.iterdir()))}.html"
         file.write_text(artifact.text, encoding="utf-8")
+        assert file.stat().st_size < 6_000_000
         return file
 
     def open(self, file: Path, **options: Any) -> Page:
@@ -336,6 +337,7 @@ def test_nothing_is_cut_off_or_overlaps(opened: Opened, scheme: str, width: int)
     page = opened.open(file, viewport={"width": width, "height": 900}, color_scheme=scheme)
     main = page.locator("main")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.locator("#candidates .place").evaluate("one => one.scrollWidth <= one.clientWidth")
     assert main.evaluate(OVERLAPPING) == []
     assert [said for said in main.evaluate(OUTSIDE) if said.startswith("cut off")] == []
     assert is_light(page.locator(".ctxlab-figure .title").first) == (scheme == "dark")
