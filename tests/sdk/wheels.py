@@ -1,6 +1,7 @@
 """Wheels of released SDKs: fetched once from the package registry, unpacked side by side, and kept between runs.
 
-Nothing is installed: a wheel's folder is put in front of the path of the process that is to run that release.
+Wheels are fetched as for a proof, into a folder of the project. Nothing is installed: a wheel's folder is put in front
+of the path of the process that is to run that release.
 """
 
 import shutil
@@ -8,29 +9,19 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import zipfile
 from pathlib import Path
 
+from ctxlab.takeaway import wheels
+from ctxlab.takeaway.wheels import WheelError
+
+__all__ = ["WheelError", "source", "unpacked"]
+
 CACHE = Path(__file__).parents[2] / ".cache" / "sdk"
-DISTRIBUTION = "strands-agents"
-
-
-class WheelError(Exception):
-    """A wheel that cannot be had, with what pip said."""
 
 
 def unpacked(version: str) -> Path:
     """Return the folder that holds the package of a release, fetching it where it is not there yet."""
-    folder = CACHE / version
-    if not (folder / "strands" / "__init__.py").is_file():
-        CACHE.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
-            wheel = _download(version, Path(scratch))
-            whole = Path(scratch) / "whole"
-            with zipfile.ZipFile(wheel) as archive:
-                archive.extractall(whole)
-            _settle(whole, folder, "strands/__init__.py")
-    return folder
+    return wheels.unpacked(version, CACHE)
 
 
 def source(version: str) -> Path:
@@ -42,7 +33,7 @@ def source(version: str) -> Path:
     if not (folder / "tests").is_dir():
         CACHE.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
-            archive = _download(version, Path(scratch), "--no-binary", ".tar.gz")
+            archive = _download(version, Path(scratch))
             with tarfile.open(archive) as packed:
                 packed.extractall(Path(scratch) / "whole", filter="data")
             _settle(next((Path(scratch) / "whole").iterdir()), folder, "tests")
@@ -63,15 +54,14 @@ def _settle(whole: Path, folder: Path, sign: str) -> None:
             raise
 
 
-def _download(version: str, folder: Path, kind: str = "--only-binary", suffix: str = ".whl") -> Path:
-    # Older releases are older than the environment's dependencies, hence without them.
-    wanted = [f"{DISTRIBUTION}=={version}", "--no-deps", kind, DISTRIBUTION, "--dest", str(folder)]
+def _download(version: str, folder: Path) -> Path:
+    wanted = [f"{wheels.DISTRIBUTION}=={version}", "--no-deps", "--no-binary", wheels.DISTRIBUTION]
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--retries", "2"]
     try:
-        subprocess.run([*pip, *wanted], capture_output=True, text=True, timeout=120, check=True)
+        subprocess.run([*pip, *wanted, "--dest", str(folder)], capture_output=True, text=True, timeout=120, check=True)
     except subprocess.TimeoutExpired:
         raise WheelError("the package registry does not answer") from None
     except subprocess.CalledProcessError as failed:
         said = failed.stderr.strip().splitlines() or [f"pip download ended with {failed.returncode}"]
         raise WheelError(said[-1]) from None
-    return next(folder.glob(f"*{suffix}"))
+    return next(folder.glob("*.tar.gz"))
