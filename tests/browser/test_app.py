@@ -86,7 +86,7 @@ def test_moving_the_budget_changes_the_picture(page: Page, explorer: Locator) ->
 
 def test_a_click_in_the_timeline_changes_the_tab_below(page: Page, explorer: Locator) -> None:
     open_tab(explorer, "Message")
-    shown = explorer.locator(".ctxlab-block")
+    shown = explorer.locator(".ctxlab-block").first
     for message in (0, 15):
         focus(explorer).fill(str(message))
         focus(explorer).press("Enter")
@@ -108,7 +108,7 @@ def test_compare_opens_and_shows_a_lane_a_policy(explorer: Locator) -> None:
 def test_what_a_session_says_is_text_and_is_not_acted_upon(page: Page, explorer: Locator) -> None:
     number(explorer, "Message in focus", 0)
     open_tab(explorer, "Message")
-    expect(explorer.locator(".ctxlab-block")).to_contain_text(HOSTILE_TEXT[:60])
+    expect(explorer.locator(".ctxlab-block").first).to_contain_text(HOSTILE_TEXT[:60])
     assert explorer.locator("img, script, a[href^=javascript]").count() == 0
     assert "acted upon" not in page.title()
 
