@@ -15,7 +15,8 @@ import ctxlab
 from ctxlab.explorers import Explorer
 from ctxlab.explorers.library import Library
 from ctxlab.explorers.state import State, Store
-from ctxlab.explorers.summary import PATIENCE, Progress
+from ctxlab.explorers.summary import Progress
+from ctxlab.explorers.work import PATIENCE
 from ctxlab.messages import Conversation
 from ctxlab.samples import sample_sessions
 from ctxlab.sessions import Session

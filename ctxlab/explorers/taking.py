@@ -15,6 +15,7 @@ from ctxlab.explorers.state import Policy
 from ctxlab.explorers.work import Stopped
 from ctxlab.faults import MAX_CALLS, Fault, find_fault
 from ctxlab.releases import NEWEST, parse
+from ctxlab.report import html_page
 from ctxlab.summarizing import LAST_KNOWN
 from ctxlab.takeaway import (
     Artifact,
@@ -57,10 +58,15 @@ def take(findings: Findings, wish: Wish) -> Artifact:
     run, trace = findings.run, findings.trace
     words = (wish.redacted, wish.names)
     if wish.what == "page":
-        from ctxlab.report import html_page
-
         return html_page(
-            findings.session, run.manager, findings.state.budget, findings.counter, *words, progress=findings.progress
+            findings.session,
+            run.manager,
+            findings.state.budget,
+            findings.counter,
+            *words,
+            progress=findings.progress,
+            bill=findings.ledger,
+            trace=trace,
         )
     if wish.what == "session":
         return whole_session(findings.session, *words)
