@@ -18,7 +18,7 @@ from ctxlab.invariants import (
     reduction_violations,
     size_of,
 )
-from ctxlab.messages import Conversation, Message, is_pinned, result_items, text_slots
+from ctxlab.messages import Conversation, Message, pinned_indices, result_items, text_slots
 from ctxlab.reduction import Round, Trace
 from ctxlab.replay import apply, carried, origins, replayed, survivors
 from ctxlab.truncation import shorten_result
@@ -161,26 +161,27 @@ def _check_edit(
 
 
 class _Reducibles:
-    """The texts and images in tool results that could get shorter; each message is looked at once."""
+    """The largest text or image in tool results that could get shorter; each message is looked at once."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[Message, tuple[Reducible, ...]]] = {}
+        self._known: dict[int, tuple[Message, Reducible | None]] = {}
 
     def left(self, messages: Conversation, kept: Sequence[int | None]) -> tuple[Reducible, ...]:
-        """Return those of the messages that stay and are not pinned."""
-        return tuple(
-            part._replace(message=index)
-            for index in kept
-            if index is not None
-            for part in self._of(messages[index])
-            if not is_pinned(messages, index)
-        )
+        """Return that of the messages that stay and are not pinned, () where there is none: no rule asks for more."""
+        pinned = pinned_indices(messages)
+        largest, at = None, 0
+        for index in kept:
+            part = None if index is None or index in pinned else self._of(messages[index])
+            if index is not None and part is not None and (largest is None or part.size > largest.size):
+                largest, at = part, index
+        return () if largest is None else (largest._replace(message=at),)
 
-    def _of(self, message: Message) -> tuple[Reducible, ...]:
-        # The message is kept with its parts, so that no other one can get its identity.
+    def _of(self, message: Message) -> Reducible | None:
+        # The message is kept with its part, so that no other one can get its identity.
         known = self._known.get(id(message))
         if known is None:
-            known = self._known[id(message)] = message, tuple(_parts(message, 0))
+            part = max(_parts(message, 0), key=lambda part: part.size, default=None)
+            known = self._known[id(message)] = message, part
         return known[1]
 
 

@@ -160,6 +160,13 @@ def is_pinned(messages: Sequence[Message], index: int) -> bool:
     return any(own & _partner_ids(neighbour) for neighbour in neighbours)
 
 
+def pinned_indices(messages: Sequence[Message]) -> set[int]:
+    """Return the indices of all messages that are pinned, as `is_pinned` says."""
+    flagged = [index for index, message in enumerate(messages) if has_pinned_flag(message)]
+    near = {at for index in flagged for at in (index - 1, index, index + 1) if 0 <= at < len(messages)}
+    return {index for index in near if is_pinned(messages, index)}
+
+
 def _partner_ids(message: Message) -> set[str]:
     # A block that is both counts as a toolUse only, and an id that is empty, null or 0 is none, as in the SDK.
     dicts = (block for block in blocks(message) if isinstance(block, dict))

@@ -48,8 +48,11 @@ def carried(places: Sequence[int | None], edit: Edit) -> Sequence[int | None]:
 
 def replayed(messages: Conversation, edits: Iterable[Edit]) -> Conversation:
     """Return the conversation after all of the edits, in their order."""
+    todo = tuple(edits)
+    if len(todo) == 1:
+        return apply(messages, todo[0])
     state = list(messages)
-    for edit in edits:
+    for edit in todo:
         if isinstance(edit, InPlace):
             state[edit.message] = changed(state[edit.message], edit)
         else:

@@ -10,7 +10,7 @@ from typing import Any
 from ctxlab.invariants.reductions import Reduction, size
 from ctxlab.invariants.rules import Violation
 from ctxlab.invariants.turns import role_of
-from ctxlab.messages import Message, block_kind, blocks, is_pinned, result_items, tool_result_ids, tool_use_ids
+from ctxlab.messages import Message, block_kind, blocks, pinned_indices, result_items, tool_result_ids, tool_use_ids
 
 
 def routine_keeps_content(reduction: Reduction) -> Iterator[Violation]:
@@ -57,7 +57,7 @@ def pins_kept(reduction: Reduction) -> Iterator[Violation]:
     """Yield each pinned message, or tool partner of one, that is gone, and each that changed its order."""
     kept = [origin for origin in reduction.came_from if origin is not None]
     survived = set(kept)
-    pinned = {index for index in range(len(reduction.before)) if is_pinned(reduction.before, index)}
+    pinned = pinned_indices(reduction.before)
     for index in sorted(pinned - survived):
         yield Violation("pins-kept", index, "it is pinned, and it is gone")
     order = [origin for origin in kept if origin in pinned]
