@@ -11,10 +11,15 @@ import socket
 import time
 import urllib.error
 import urllib.request
+import webbrowser
 from collections.abc import Callable, Iterator
 from http.cookiejar import CookieJar
 from pathlib import Path
-from urllib.parse import quote
+from queue import Queue
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import quote, urlsplit
+from urllib.request import url2pathname
 from uuid import uuid4
 
 import pytest
@@ -24,6 +29,7 @@ from websockets.typing import Origin
 
 from ctxlab.cli import main
 from ctxlab.commands._app_page import _shown
+from ctxlab.commands._app_server import _Server
 from tests.builders import assistant, tool_result, tool_use, user
 from tests.conftest import need
 from tests.test_cli import modules_after
@@ -242,11 +248,13 @@ def gone(pid: int) -> bool:
     return not (Path("/proc") / str(pid)).exists()
 
 
-def test_it_ends_quietly_and_takes_its_kernels_along(tmp_path: Path) -> None:
+def test_it_is_dark_where_asked_and_ends_quietly_and_takes_its_kernels_along(tmp_path: Path) -> None:
     need(Path("/proc/self/stat").exists(), "only /proc tells which processes there are")
     running = App(tmp_path, "--theme", "dark")
     running.wait()
-    running.get("/")
+    page = running.get("/")[1].decode()
+    assert "const light = false;" in page
+    assert "theme-light.css" not in page
     (kernel,) = children(running.process.pid)
     running.stop(signal.SIGINT)
     assert running.process.returncode == 0
@@ -317,6 +325,18 @@ def test_a_file_that_has_gone_since_is_said_on_the_page(tmp_path: Path) -> None:
     assert "That did not work." in said
     assert "&lt;i&gt;gone.json" in said
     assert "<i>" not in said
+
+
+def test_the_browser_is_led_there_by_a_file_and_is_not_told_the_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: Queue[str] = Queue()
+    monkeypatch.setattr(webbrowser, "open", asked.put)
+    server: Any = SimpleNamespace(connection_dir=str(tmp_path), address="http://127.0.0.1:1/login?token=abc")
+    _Server.launch_browser(server)
+    told = asked.get(timeout=20)
+    assert "abc" not in told
+    assert "url=http://127.0.0.1:1/login?token=abc" in Path(url2pathname(urlsplit(told).path)).read_text()
 
 
 def test_asking_for_help_does_not_load_the_server() -> None:

@@ -133,6 +133,7 @@ class _Server(Voila):  # type: ignore[misc]  # Voilà has no types
         return settings
 
     def init_handlers(self) -> list[tuple[Any, ...]]:
+        # Without the token there are only the scripts and styles of Voilà and of the widgets, as pip installed them.
         ours = {TornadoVoilaHandler: _PageHandler}
         return [(path, ours.get(handler, handler), *rest) for path, handler, *rest in super().init_handlers()]
 
