@@ -34,6 +34,7 @@ class Player:
         self.jump = Range(label="Step", layout={"flex": "1 1 200px", "width": "auto"})
         self.jump.add_class("ctxlab-jump")
         self.where = ipywidgets.Label()
+        self.play.layout.min_width = "90px"  # it says Play or Pause, and what is beside it stays
         self.said = text("ctxlab-said")
         self.said.add_class("ctxlab-step")
         self.ticker = Ticker()
@@ -57,7 +58,8 @@ class Player:
         set_value(self.play, disabled=last == 0)
         if stop == last and self.ticker.playing:
             self._pause()
-        set_value(self.where, value=_where(findings))
+        set_value(self.where.layout, min_width=f"{len(_where(findings, last))}ch")
+        set_value(self.where, value=_where(findings, stop))
         set_value(self.said, value=_said(findings))
 
     @property
@@ -96,8 +98,8 @@ class Player:
         self.ticker.shown = change.new
 
 
-def _where(findings: Findings) -> str:
-    stop, last = findings.stop, findings.last_stop
+def _where(findings: Findings, stop: int) -> str:
+    last = findings.last_stop
     if last == 0:
         return "no step: it fits"
     rounds = len(findings.trace.rounds)

@@ -115,7 +115,7 @@ def test_the_tab_key_reaches_everything_with_a_name_and_a_line_around_it(explore
     assert reached == explorer.locator(controls).count() + groups
 
 
-@pytest.mark.parametrize("width", [1280, 760])
+@pytest.mark.parametrize("width", [1280, 1230, 1040, 760])
 def test_nothing_jumps_while_the_steps_are_played(explorer: Locator, width: int) -> None:
     page = explorer.page
     page.set_viewport_size({"width": width, "height": 1900})
