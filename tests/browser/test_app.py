@@ -5,13 +5,16 @@ One page for most of it; what a page must not do to another is tried with a seco
 
 import re
 import time
+from pathlib import Path
 from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from ctxlab.takeaway import trace_from_json
 from tests.browser.test_explorer import box, choose, figure, focus, number, story
 from tests.browser.test_tabs import open_tab
+from tests.browser.test_take_away import taken
 from tests.test_app import HOSTILE_TEXT, App
 
 # A machine that runs other tests too may take its time; what does not come at all fails all the same.
@@ -111,6 +114,12 @@ def test_what_a_session_says_is_text_and_is_not_acted_upon(page: Page, explorer:
     expect(explorer.locator(".ctxlab-block").first).to_contain_text(HOSTILE_TEXT[:60])
     assert explorer.locator("img, script, a[href^=javascript]").count() == 0
     assert "acted upon" not in page.title()
+
+
+def test_what_is_taken_away_is_downloaded(explorer: Locator, tmp_path: Path) -> None:
+    open_tab(explorer, "Take away")
+    trace = trace_from_json(taken(explorer, "Trace", tmp_path).read_text(encoding="utf-8"))
+    assert trace.budget == 1500
 
 
 def test_two_pages_do_not_disturb_one_another_and_closing_one_ends_its_kernel(
