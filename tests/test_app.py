@@ -264,8 +264,10 @@ def test_it_is_dark_where_asked_and_ends_quietly_and_takes_its_kernels_along(tmp
         socket.create_connection(("127.0.0.1", running.port), timeout=5)
 
 
-def test_a_kernel_ends_where_its_server_is_killed(tmp_path: Path) -> None:
+def test_a_kernel_ends_where_its_server_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     need(Path("/proc/self/stat").exists(), "only /proc tells which processes there are")
+    # Killed, it cannot tidy up.
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     running = App(tmp_path)
     running.wait()
     running.get("/")
