@@ -93,6 +93,9 @@ def test_a_message_is_at_the_same_place_in_the_timeline_and_in_every_lane(explor
             place = explorer.get_by_role("spinbutton", name=name, exact=True)
             place.fill(str(value))
             place.press("Enter")
+        # Only once the lanes are drawn in this range is a click on one a click on a message of it.
+        shown = f"{last + 1} messages" if span == (0, last) else f"messages {span[0]} to {span[1]} of {last + 1}"
+        expect(explorer.locator(".ctx-compare > .bar")).to_contain_text(f"Showing {shown}, a bar each.")
         for index in (span[0], (span[0] + span[1]) // 2, span[1]):
             focus(explorer).fill(str(index))
             focus(explorer).press("Enter")
