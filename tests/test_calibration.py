@@ -1,13 +1,14 @@
 """Calibration: estimates against what providers reported, as a law on lines and on recorded sessions."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxlab.calibration import Calibration, Call, calibrate
-from ctxlab.sessions import load
+from ctxlab.sessions import Session, load
 from ctxlab.tokens import HEURISTIC, ledger
 from ctxlab.vocabularies import counter
 from tests.builders import assistant, review, user
@@ -58,3 +59,9 @@ def test_a_recorded_session_is_estimated_within_a_fifth_once_what_is_beside_the_
     assert found.fixed > 1000
     for call in found.calls:
         assert found.growth * call.estimate + found.fixed == pytest.approx(call.reported, rel=0.2)
+
+
+@pytest.mark.parametrize("metadata", [None, [], "x", {"usage": None}, {"usage": {"inputTokens": True}}])
+def test_metadata_that_is_no_report_is_none(metadata: Any) -> None:
+    message: Any = {"role": "assistant", "content": [{"text": "ok"}], "metadata": metadata}
+    assert Session.of([message]).reported_input_tokens == ()

@@ -31,7 +31,7 @@ class Player:
         self.speed = ipywidgets.Dropdown(
             options=SPEEDS, value=700, description="Speed", style=FULL, layout={"width": "auto"}
         )
-        self.jump = Range(label="Step", layout={"flex": "1 1 200px", "width": "auto"})
+        self.jump = Range(label="Step", layout={"flex": "1 1 150px", "width": "auto"})
         self.jump.add_class("ctxlab-jump")
         self.where = ipywidgets.Label()
         self.play.layout.min_width = "90px"  # it says Play or Pause, and what is beside it stays
@@ -58,7 +58,7 @@ class Player:
         set_value(self.play, disabled=last == 0)
         if stop == last and self.ticker.playing:
             self._pause()
-        set_value(self.where.layout, min_width=f"{len(_where(findings, last))}ch")
+        set_value(self.where.layout, min_width=f"{7 * len(_where(findings, last))}px")
         set_value(self.where, value=_where(findings, stop))
         set_value(self.said, value=_said(findings))
 

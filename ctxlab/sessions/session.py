@@ -188,6 +188,7 @@ def _shown(path: Path | None, view: str, offers: Mapping[str, View]) -> Note:
 
 
 def _input_tokens(message: Message) -> int | None:
-    usage = message.get("metadata", {}).get("usage")
+    metadata = message.get("metadata")
+    usage = metadata.get("usage") if isinstance(metadata, dict) else None
     tokens = usage.get("inputTokens") if isinstance(usage, dict) else None
     return tokens if isinstance(tokens, int) and not isinstance(tokens, bool) else None

@@ -146,6 +146,17 @@ def test_a_long_count_shows_how_far_it_is_and_can_be_stopped(explorer: Locator, 
     assert explorer.locator(".ctxlab-story").inner_text() == story
 
 
+def test_a_file_of_more_than_ten_megabytes_can_be_uploaded(explorer: Locator, tmp_path: Path) -> None:
+    # Tornado ends a connection whose message is longer than that, unless it is told otherwise.
+    file = tmp_path / "large.json"
+    file.write_text(f'[{{"role": "user", "content": [{{"text": "hello"}}]}}{" " * 12_000_000}]', encoding="utf-8")
+    with explorer.page.expect_file_chooser() as chooser:
+        explorer.get_by_role("button", name="Upload").click()
+    chooser.value.set_files(file)
+    expect(explorer.get_by_label("Session", exact=True)).to_have_value("large.json (uploaded)")
+    expect(explorer.locator(".ctxlab-story")).to_contain_text("1 message")
+
+
 def test_no_script_has_raised_anything(errors: list[str]) -> None:
     assert errors == []
 
