@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from ctxlab.takeaway import trace_from_json
+from tests.browser import axe
 from tests.browser.test_explorer import box, choose, figure, focus, number, story
 from tests.browser.test_tabs import open_tab
 from tests.browser.test_take_away import taken
@@ -63,6 +64,16 @@ def explorer(page: Page) -> Locator:
     number(explorer, "Token budget, exactly", 1500)
     expect(story(explorer)).to_contain_text("budget 1,500")
     return explorer
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious_in_the_theme_that_the_browser_prefers(
+    page: Page, explorer: Locator, scheme: Literal["light", "dark"]
+) -> None:
+    page.emulate_media(color_scheme=scheme)
+    for tab in ("Why", "Message", "Invariants", "Compare", "Take away"):
+        open_tab(explorer, tab)
+        assert axe.findings(page, ".ctxlab") == [], tab
 
 
 def test_the_session_of_the_file_is_shown_and_nothing_else(page: Page, explorer: Locator) -> None:
