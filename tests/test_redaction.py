@@ -19,7 +19,7 @@ from ctxlab.recovery import recover
 from ctxlab.redaction import redact, redact_text, redact_trace
 from ctxlab.redaction.patterns import COMMON_USERS, KINDS
 from ctxlab.reduction import Trace
-from ctxlab.truncation import TOO_LARGE, marker
+from ctxlab.truncation import MARKER_GUARD, TOO_LARGE, marker
 from ctxlab.vocabularies import counter
 from tests.builders import assistant, result_block, tool_chain, tool_result, tool_use, use_block, user
 from tests.strategies import conversations, managers, well_formed_conversations
@@ -323,3 +323,81 @@ def test_no_text_makes_the_search_slow(part: str) -> None:
 def test_every_kind_can_be_found_where_its_needs_are() -> None:
     assert all(need == need.lower() for kind in KINDS for need in kind.needs)
     assert all(kind.needs for kind in KINDS)
+
+
+# Without any words
+
+
+def secretive() -> Conversation:
+    """A word, Quixote, and a number, 4711, wherever a session may have one."""
+    said = "Quixote 4711"
+    return (
+        {"role": "user", "content": [{"text": said}, {"document": {"format": "pdf", "name": said, "source": {}}}]},
+        {"role": "assistant", "content": [{"reasoningContent": {"reasoningText": {"text": said, "signature": said}}}]},
+        tool_use("id-1", name="bash", input={said: [{"toolUse": {"name": said, "toolUseId": said}}, 4711, -4711.5]}),
+        tool_result("id-1", [{"text": said}, {"json": {"format": said, "name": {said: 4711}}}]),
+        tool_result("id-1", [{"image": {"format": said, "source": {"bytes": said.encode()}}}]),
+        {"role": "assistant", "content": [{"of Quixote": said}], "metadata": {"custom": {"seen": [said]}}},
+    )
+
+
+def test_no_word_is_left_wherever_it_stood() -> None:
+    found = redact(secretive(), words=False)
+    whole = repr(found.messages)
+    assert "Quixote" not in whole
+    assert "4711" not in whole
+    assert "'name': 'bash'" in whole
+    assert "all words: 14 texts replaced" in found.report.sentences
+    assert "numbers in what tools were given and gave: 3 replaced" in found.report.sentences
+    assert "images, documents and videos: 1 replaced" in found.report.sentences
+    assert "left as they are" not in " ".join(found.report.sentences)
+
+
+def plain_letters(text: str) -> str:
+    return "".join(letter for letter in text if letter.isalnum() and letter != "x")
+
+
+@given(st.one_of(planted().map(lambda found: found[1]), conversations()))
+def test_without_words_texts_are_filler_as_long_as_they_were(messages: Conversation) -> None:
+    filler = redact(messages, words=False).messages
+    for before, after in zip(messages, filler, strict=True):
+        assert tool_use_ids(after) == tool_use_ids(redact(messages).messages[messages.index(before)])
+        for one, other in zip(text_slots(before), text_slots(after), strict=True):
+            assert len(one.text) == len(other.text)
+            assert not plain_letters(other.text) or MARKER_GUARD in other.text or TOO_LARGE in other.text
+
+
+@given(st.one_of(planted().map(lambda found: found[1]), conversations()))
+def test_taking_the_words_out_again_changes_nothing(messages: Conversation) -> None:
+    once = redact(messages, words=False).messages
+    assert redact(once, words=False).messages == once
+
+
+@given(well_formed_conversations(), managers())
+def test_a_trace_without_words_is_what_happens_to_the_session_without_words(
+    messages: Conversation, policy: Policy
+) -> None:
+    trace = recover(messages, policy, 0, HEURISTIC)
+    wordless, _ = redact_trace(trace, words=False)
+    assert wordless.tokens == trace.tokens
+    again = recover(wordless.start, policy, 0, HEURISTIC)
+    assert [len(round.edits) for round in again.rounds] == [len(round.edits) for round in wordless.rounds]
+    assert [len(state) for state in again.states()] == [len(state) for state in wordless.states()]
+
+
+def test_the_sdks_own_words_stay_without_words() -> None:
+    messages = (tool_result("1", f"before{marker(12)}after"), tool_result("2", TOO_LARGE))
+    texts = [slot.text for message in redact(messages, words=False).messages for slot in text_slots(message)]
+    assert texts == [f"xxxxxx{marker(12)}xxxxx", TOO_LARGE]
+
+
+def test_a_letter_goes_with_the_marks_on_it() -> None:
+    (message,) = redact((user("हिन्दी, Zoe\u0308!"),), words=False).messages
+    assert message["content"][0]["text"] == "xxxxxx, xxxx!"
+
+
+@pytest.mark.parametrize("words", [True, False])
+def test_no_key_of_an_input_is_lost(words: bool) -> None:
+    given = {letter: at for at, letter in enumerate("axbcdefghijklmnopqrstuvwyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")}
+    (message,) = redact((tool_use("1", input={**given, "x" * 3: 99}),), ("a",), words=words).messages
+    assert len(message["content"][0]["toolUse"]["input"]) == len(given) + 1

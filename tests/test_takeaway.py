@@ -360,6 +360,20 @@ def test_a_whole_session_and_a_trace_are_redacted_too() -> None:
     assert "rosalind" not in trace_table(trace).text
 
 
+def test_a_whole_session_and_a_trace_can_leave_without_any_word() -> None:
+    trace = recover(secret_session(), STUCK[1], 100, HEURISTIC)
+    # Whatever is said of redacting: who wants no words wants no secrets either.
+    for redacted in (True, False):
+        for found in (
+            whole_session(secret_session(), redacted, words=False),
+            trace_record(trace, STUCK[1], redacted=redacted, words=False),
+        ):
+            assert not any(word in found.text for word in ("I am", "rosalind", "see", "ghp"))
+            assert found.redaction is not None
+            assert found.redaction.sentences[0] == "all words: 5 texts replaced"
+    assert trace_from_json(trace_record(trace, STUCK[1], words=False).text).tokens == trace.tokens
+
+
 def test_a_session_that_was_taken_loads_and_shows_the_same(tmp_path: Path) -> None:
     whole = SAMPLES["images"]
     policies = SlidingWindow.as_of("1.38.0", 4), SlidingWindow.as_of("1.40.0", 4)

@@ -6,56 +6,49 @@ nothing changes that a manager looks at. What was replaced is told by kind, coun
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from ctxlab.messages import Conversation, Message
+from ctxlab.redaction.kept import FIXED, LETTERS, SDK_WORDS, VOCABULARY, distinct
 from ctxlab.redaction.patterns import BY_NAME, COMMON_USERS, HOME_PATH, KINDS, NAME, PERSON, SECRET_NAME, word_pattern
-from ctxlab.truncation import MARKER_GUARD, TOO_LARGE, marker
-
-LETTERS = "xyzwvutsrqponmlkjihgfedcba"
-"""What letters and digits become: the first one; the others where two ids or keys would else become the same."""
+from ctxlab.redaction.wordless import Wordless
 
 PLACES = 5
 """Places that a sentence names; the report has all of them."""
 
-_SDK_WORDS = re.compile(
-    f"{re.escape(marker(7)).replace('7', '[0-9]+')}|{re.escape(MARKER_GUARD)}|{re.escape(TOO_LARGE)}"
-)
 _SECRET_KEY = re.compile(rf"[\w.-]{{0,40}}?{SECRET_NAME}", re.IGNORECASE)
 _SHORTEST_USER = 3
 
-# fmt: off
-_VOCABULARY = frozenset({
-    "role", "content", "metadata", "custom", "pinned", "usage", "metrics", "tracking_id",
-    "text", "toolUse", "toolResult", "toolUseId", "name", "input", "status", "json", "image", "document", "video",
-    "format", "source", "bytes", "location", "type", "uri", "reasoningContent", "reasoningText", "redactedContent",
-    "cachePoint", "guardContent", "citationsContent", "citations",
-    "inputTokens", "outputTokens", "totalTokens", "cacheReadInputTokens", "cacheWriteInputTokens", "latencyMs",
-    "timeToFirstByteMs",
-})
-# fmt: on
-"""Keys of the SDK, which stay whatever a rule says."""
+TOLD = 100
+"""Messages between two reports of progress."""
 
-_FIXED = {"role": ("user", "assistant", "system", "tool"), "status": ("success", "error")}
-"""Values of the SDK, which stay as well."""
+Progress = Callable[[int, int], object]
+"""Called with the messages that are redacted and all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """All that was replaced of one kind: how often, and in which places, such as ``message 3, block 0, toolUse``."""
+    """All that was replaced of one kind: how many ``things``, in which places, such as ``message 3, block 0, toolUse``.
+
+    Without places it is everywhere.
+    """
 
     kind: str
     count: int
-    places: tuple[str, ...]
+    places: tuple[str, ...] = ()
+    things: str = ""
 
     @property
     def sentence(self) -> str:
         """The replacement in words, with the first places."""
+        told = f"{self.kind}: {self.count:,} {self.things}{' ' if self.things else ''}replaced"
+        if not self.places:
+            return told
         shown = "; ".join(self.places[:PLACES])
         more = f"; and {len(self.places) - PLACES:,} more places" if len(self.places) > PLACES else ""
-        return f"{self.kind}: {self.count:,} replaced ({shown}{more})"
+        return f"{told} ({shown}{more})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,22 +82,46 @@ class Redacted:
     report: Report
 
 
-def redact(messages: Sequence[Message], names: Iterable[str] = (), only: Sequence[int] | None = None) -> Redacted:
+def redact(
+    messages: Sequence[Message],
+    names: Iterable[str] = (),
+    only: Sequence[int] | None = None,
+    progress: Progress | None = None,
+    words: bool = True,
+) -> Redacted:
     """Return the conversation without keys, tokens, e-mail addresses, the users of home paths, and ``names``.
 
     The user of a home path goes wherever that name stands as a word, and so do ``names``, in any case. Texts keep their
     lengths, equal ids stay equal and different ones different, and redacting once more changes nothing. With ``only``
-    these messages alone are returned and told of, as they are in the whole.
+    these messages alone are returned and told of, as they are in the whole. ``progress`` may raise to stop. Without
+    ``words`` every text becomes filler as well: see `Wordless`.
     """
     start = tuple(messages)
     redactor = _Redactor(names, users(strings(start)))
-    redactor.ids = redactor.distinct(_ids(start), "toolUseId")
+    redactor.ids = distinct(_ids(start), lambda text: redactor.text(text, "toolUseId"))
     kept = range(len(start)) if only is None else only
     # Ids are told of where they stand.
     redactor.counts.clear()
     redactor.places.clear()
-    changed = tuple(redactor.value(start[index], f"message {index}") for index in kept)
-    return Redacted(cast(Conversation, changed), redactor.report())
+    changed = []
+    for done, index in enumerate(kept):
+        if progress is not None and done % TOLD == 0:
+            progress(done, len(kept))
+        changed.append(redactor.value(start[index], f"message {index}"))
+    found = Redacted(cast(Conversation, tuple(changed)), redactor.report())
+    return found if words else _without_words(found)
+
+
+def _without_words(found: Redacted) -> Redacted:
+    wordless = Wordless()
+    messages = wordless.conversation(found.messages)
+    counted = (
+        Replacement("all words", wordless.texts, things="texts"),
+        Replacement("numbers in what tools were given and gave", wordless.numbers),
+        Replacement("images, documents and videos", wordless.binaries),
+    )
+    gone = tuple(one for one in counted if one.count)
+    return Redacted(messages, Report((*gone, *found.report.replacements)))
 
 
 def redact_text(text: str, names: Iterable[str] = ()) -> str:
@@ -177,8 +194,8 @@ class _Redactor:
         if isinstance(value, bytes):
             self.binaries += 1
         if isinstance(value, dict):
-            free = [key for key in value if isinstance(key, str) and key not in _VOCABULARY]
-            keys = self.distinct(free, place) if free else {}
+            free = [key for key in value if isinstance(key, str) and key not in VOCABULARY]
+            keys = distinct(free, lambda text: self.text(text, place)) if free else {}
             changed = {keys.get(key, key): self._part(key, part, place) for key, part in value.items()}
             same = all(changed.get(key, value) is part for key, part in value.items())
             return value if same else changed
@@ -189,30 +206,15 @@ class _Redactor:
 
     def _part(self, key: object, part: Any, place: str) -> Any:
         if not isinstance(part, str):
-            return self.value(part, f"{place}, {key}" if key in _VOCABULARY and key != "content" else place)
+            return self.value(part, f"{place}, {key}" if key in VOCABULARY and key != "content" else place)
         if key == "toolUseId" and part in self.ids:
             self.text(part, place)  # told of here, and made distinct once for all
             return self.ids[part]
-        if part in _FIXED.get(str(key), ()):
+        if part in FIXED.get(str(key), ()):
             return part
-        if isinstance(key, str) and key not in _VOCABULARY and _SECRET_KEY.fullmatch(key):
+        if isinstance(key, str) and key not in VOCABULARY and _SECRET_KEY.fullmatch(key):
             return self._replaced(part, [(0, len(part), BY_NAME)], place)
         return self.text(part, place)
-
-    def distinct(self, texts: Iterable[str], place: str) -> dict[str, str]:
-        """Return each text with what it becomes, such that different ones stay different."""
-        found: dict[str, str] = {}
-        taken: set[str] = set()
-        for text in dict.fromkeys(texts):
-            plain = new = self.text(text, place)
-            gone = [at for at, letter in enumerate(plain) if letter != text[at]]
-            number = 0
-            while new in taken and number < len(LETTERS) ** len(gone):
-                number += 1
-                new = _numbered(plain, gone, number)
-            taken.add(new)
-            found[text] = new
-        return found
 
     def text(self, text: str, place: str) -> str:
         """Return a text redacted; the text itself where there is nothing to replace."""
@@ -224,7 +226,7 @@ class _Redactor:
     def _replaced(self, text: str, spans: list[tuple[int, int, str]], place: str) -> str:
         if not spans:
             return text
-        kept = {at for found in _SDK_WORDS.finditer(text) for at in range(*found.span())}
+        kept = {at for found in SDK_WORDS.finditer(text) for at in range(*found.span())}
         letters = list(text)
         for start, end, kind in spans:
             gone = [at for at in range(start, end) if letters[at].isalnum() and letters[at] != LETTERS[0]]
@@ -252,12 +254,3 @@ def _at(place: str, index: int) -> str:
     if "block" not in place:
         return f"{place}, block {index}"
     return f"{place}, item {index}" if place.endswith("toolResult") else place
-
-
-def _numbered(text: str, gone: Sequence[int], number: int) -> str:
-    """Return the text with a number in letters at its first places that are gone."""
-    letters = list(text)
-    for at in gone:
-        number, digit = divmod(number, len(LETTERS))
-        letters[at] = LETTERS[digit]
-    return "".join(letters)

@@ -8,32 +8,38 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import assert_never
 
+from ctxlab.careful import image_text
 from ctxlab.edits import CollapseTexts, DropMessages, Edit, Pin, ReplaceImage, ReplaceResult, Summarize, TruncateText
 from ctxlab.messages import Conversation, blocks, result_items, text_at
-from ctxlab.redaction.redacting import Report, redact, redact_text
+from ctxlab.redaction.redacting import Progress, Report, redact, redact_text
 from ctxlab.reduction import Round, Trace
 from ctxlab.replay import apply
 from ctxlab.truncation import cut
 
 
-def redact_trace(trace: Trace, names: Iterable[str] = ()) -> tuple[Trace, Report]:
-    """Return the trace as it would be of the redacted conversation, with the tokens of the original, and the report."""
+def redact_trace(
+    trace: Trace, names: Iterable[str] = (), progress: Progress | None = None, words: bool = True
+) -> tuple[Trace, Report]:
+    """Return the trace as it would be of the redacted conversation, with the tokens of the original, and the report.
+
+    ``progress`` may raise to stop. Without ``words`` every text becomes filler, as with `redact`.
+    """
     names = tuple(names)
-    redacted = redact(trace.start, names)
+    redacted = redact(trace.start, names, progress=progress, words=words)
     state = redacted.messages
     before: Conversation | Round = state
     rounds: list[Round] = []
     for round in trace.rounds:
         edits = []
         for edit in round.edits:
-            edits.append(_told_again(edit, state, names))
+            edits.append(_told_again(edit, state, names, words))
             state = apply(state, edits[-1])
         before = replace(round, before=before, edits=tuple(edits))
         rounds.append(before)
     return replace(trace, start=redacted.messages, rounds=tuple(rounds)), redacted.report
 
 
-def _told_again(edit: Edit, state: Conversation, names: tuple[str, ...]) -> Edit:
+def _told_again(edit: Edit, state: Conversation, names: tuple[str, ...], words: bool) -> Edit:
     match edit:
         case Pin() | DropMessages():
             return edit
@@ -42,7 +48,10 @@ def _told_again(edit: Edit, state: Conversation, names: tuple[str, ...]) -> Edit
             return replace(edit, before=text, after=cut(text, edit.kept))
         case ReplaceImage():
             item = result_items(blocks(state[edit.message])[edit.block])[edit.item]
-            return replace(edit, before=item, after=redact_text(edit.after, names))
+            text = edit.after
+            if not words:  # it names the format, and where the image is kept
+                text = image_text(item["image"], text == image_text(edit.before["image"], True))
+            return replace(edit, before=item, after=redact_text(text, names))
         case ReplaceResult():
             block = blocks(state[edit.message])[edit.block]
             new = edit.after["toolResult"]
@@ -52,6 +61,6 @@ def _told_again(edit: Edit, state: Conversation, names: tuple[str, ...]) -> Edit
             texts = [text_at(state[edit.message], *slot) for slot in (edit.first, *edit.removed)]
             return replace(edit, after=cut("\n".join(texts), edit.kept))
         case Summarize():
-            return replace(edit, summary=redact((edit.summary,), names).messages[0])
+            return replace(edit, summary=redact((edit.summary,), names, words=words).messages[0])
         case _:
             assert_never(edit)

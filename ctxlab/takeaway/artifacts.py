@@ -103,21 +103,31 @@ def reduced_session(
     return Artifact(f"{title(fault)}.json", "application/json", text, about, report, fault, reduced)
 
 
-def whole_session(session: Session | Sequence[Message], redacted: bool = True, names: Iterable[str] = ()) -> Artifact:
-    """Return all messages of a session as Strands JSON, redacted unless asked not to."""
+def whole_session(
+    session: Session | Sequence[Message], redacted: bool = True, names: Iterable[str] = (), words: bool = True
+) -> Artifact:
+    """Return all messages of a session as Strands JSON, redacted unless asked not to; without ``words`` all filler."""
     messages = _messages(session)
-    found = redact(messages, names) if redacted else None
+    found = redact(messages, names, words=words) if redacted or not words else None
     kept = found.messages if found else messages
     about = (f"All {count(len(kept), 'message')} of the session.",)
     return Artifact("session.json", "application/json", _strands_json(kept), about, found.report if found else None)
 
 
 def trace_record(
-    trace: Trace, policy: Policy | None = None, name: str = "", redacted: bool = True, names: Iterable[str] = ()
+    trace: Trace,
+    policy: Policy | None = None,
+    name: str = "",
+    redacted: bool = True,
+    names: Iterable[str] = (),
+    words: bool = True,
 ) -> Artifact:
-    """Return a trace as JSON (see `trace_json`), redacted unless asked not to; ``name`` is that of the session."""
-    names = tuple(names)
-    told, report = redact_trace(trace, names) if redacted else (trace, None)
+    """Return a trace as JSON (see `trace_json`), redacted unless asked not to; ``name`` is that of the session.
+
+    Without ``words`` all texts are filler.
+    """
+    names, redacted = tuple(names), redacted or not words
+    told, report = redact_trace(trace, names, words=words) if redacted else (trace, None)
     text = trace_to_json(told, policy, redact_text(name, names) if redacted else name)
     return Artifact("trace.json", "application/json", text, _about_trace(trace), report)
 
