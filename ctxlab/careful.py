@@ -6,20 +6,26 @@ not here, nor when to cut.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sized
+from collections.abc import Callable, Iterable, Sized
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
 from ctxlab.edits import DropMessages
-from ctxlab.invariants import broken_cases
+from ctxlab.invariants import Case, broken_cases
 from ctxlab.messages import Conversation, is_pinned
 from ctxlab.survey import Survey
 from ctxlab.tokens import TokenCounter
-from ctxlab.trimming import CODES, Rejection, TrimPoint, TrimRule, kind_codes, preferred, trim_point
+from ctxlab.trimming import CODES, Rejection, TrimPoint, TrimRule, preferred, trim_point
 
 USER, PAIR = CODES["user"], CODES["tool_pair"]
 STRICT = TrimRule(user_first=True, tool_pair="any role", strict=True)
+
+TOLD = 250
+"""Verdicts between two reports of progress: less than 0.1 s."""
+
+Progress = Callable[[int, int], object]
+"""Called with the messages that were looked at and all of them; may raise to stop."""
 
 
 def search(
@@ -34,7 +40,7 @@ def search(
     With a budget in tokens: the first candidate of either kind whose remainder fits; where none does, the
     candidate that would be taken without a budget.
     """
-    ground = _Ground(messages, (survey or Survey()).codes(messages, STRICT), budget, counter)
+    ground = _Ground(messages, survey or Survey(), budget, counter)
     if budget is not None:
         for index in sorted(preferred(ground.codes, start, STRICT)):
             if ground.rejection(index) is None:
@@ -46,19 +52,25 @@ def search(
 
 
 def trim_points(
-    messages: Conversation, start: int, budget: int | None = None, counter: TokenCounter | None = None
+    messages: Conversation,
+    start: int,
+    budget: int | None = None,
+    counter: TokenCounter | None = None,
+    progress: Progress | None = None,
 ) -> tuple[TrimPoint, ...]:
     """Return the careful verdict on every index, with the reason for which `search` declines it."""
-    ground = _Ground(messages, kind_codes(messages, STRICT), budget, counter)
-    return tuple(
-        TrimPoint(index, None, Rejection.BEFORE_START) if index < start else ground.verdict(index)
-        for index in range(len(messages))
-    )
+    ground = _Ground(messages, Survey(), budget, counter)
+    found = []
+    for index in range(len(messages)):
+        if progress is not None and index % TOLD == 0:
+            progress(index, len(messages))
+        found.append(TrimPoint(index, None, Rejection.BEFORE_START) if index < start else ground.verdict(index))
+    return tuple(found)
 
 
-def front(messages: Conversation, index: int) -> tuple[int, ...]:
+def front(messages: Conversation, index: int, survey: Survey | None = None) -> tuple[int, ...]:
     """Return the messages before a trim point that stay: the pinned ones and the anchor of a tool pair (#3447)."""
-    ground = _Ground(messages, kind_codes(messages, STRICT), None, None)
+    ground = _Ground(messages, survey or Survey(), None, None)
     return tuple(ground.front(index, ground.anchor(index)))
 
 
@@ -86,18 +98,23 @@ def image_text(image: Any, name_source: bool) -> str:
 class _Ground:
     """What the search has to know of a conversation, each part found out when it is first asked for."""
 
-    def __init__(self, messages: Conversation, codes: bytes, budget: int | None, counter: TokenCounter | None) -> None:
+    def __init__(
+        self, messages: Conversation, survey: Survey, budget: int | None, counter: TokenCounter | None
+    ) -> None:
         self.messages = messages
-        self.codes = codes
+        self.survey = survey
+        self.codes = survey.codes(messages, STRICT)
         self.budget = budget
         self.counter = counter
         self._pinned: list[int] = []
         self._surveyed = 0
+        self._broken: dict[Case, bool] = {}
 
-    @cached_property
-    def broken(self) -> frozenset[tuple[str, str, str]]:
-        """What the whole conversation breaks already, whoever may mind."""
-        return broken_cases(self.messages)
+    def breaks(self, case: Case) -> bool:
+        """Say whether the whole conversation breaks a case already, whoever may mind."""
+        if case not in self._broken:
+            self._broken[case] = self.survey.breaks(self.messages, case)
+        return self._broken[case]
 
     @cached_property
     def tokens(self) -> list[int]:
@@ -132,8 +149,7 @@ class _Ground:
             return Rejection.NOTHING_DROPPED
         # Behind the seam nothing changes, so the front and the pair that it meets are all that can break.
         seam = (*(self.messages[kept] for kept in front), *self.messages[index : index + 2])
-        broken = broken_cases(seam)
-        if broken and broken - self.broken:
+        if not all(map(self.breaks, self.survey.seam(seam))):
             return Rejection.BREAKS_A_RULE
         if self.budget is not None and not any_size:
             remainder = self.suffix[index] + sum(self.tokens[kept] for kept in front)

@@ -24,7 +24,8 @@ def survivors(edit: Edit, count: int) -> Sequence[int | None]:
             if edit.indices == tuple(range(first)):
                 return range(first, count)
             dropped = set(edit.indices)
-            return [index for index in range(count) if index not in dropped]
+            end = max(dropped) + 1
+            return [*(index for index in range(end) if index not in dropped), *range(end, count)]
         case Summarize():
             summarized = set(edit.indices)
             kept = [index for index in range(edit.split_point) if index not in summarized]

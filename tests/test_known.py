@@ -1,10 +1,12 @@
 """Judging by what differs: the same verdicts as looking at all of it, whatever was cut, changed, moved or put in."""
 
+from typing import get_args
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxlab.invariants import Known, View, look, verdict, verdicts
+from ctxlab.invariants import CONVERSATION_RULES, Known, View, broken_cases, look, verdict, verdicts
 from ctxlab.invariants.turns import Merging
 from ctxlab.messages import Conversation, Message
 from ctxlab.providers import providers
@@ -47,6 +49,31 @@ def test_whatever_becomes_of_a_conversation_is_judged_as_if_all_of_it_were_looke
         assert known.verdicts(state, places) == verdicts(state)
 
 
+@settings(max_examples=100)
+@given(st.data(), conversations(max_turns=8), conversations(max_turns=2))
+def test_a_case_is_found_broken_behind_another_front_as_if_all_of_it_were_looked_at(
+    data: st.DataObject, messages: Conversation, others: Conversation
+) -> None:
+    known = Known(messages)
+    every = broken_cases(messages) | broken_cases(others)
+    for _ in range(3):
+        same = data.draw(st.integers(0, len(messages)))
+        state = (*data.draw(st.sampled_from([(), others, messages[:2], others[:1]])), *messages[len(messages) - same :])
+        broken = broken_cases(state)
+        assert {case for case in every | broken if known.breaks(state, same, case)} == broken
+
+
+@given(conversations(max_turns=4))
+def test_what_merges_nothing_is_broken_alike_under_every_grouping(messages: Conversation) -> None:
+    six = {
+        (merging, breach.rule, breach.case)
+        for merging in get_args(Merging)
+        for rule in CONVERSATION_RULES.values()
+        for breach in rule.check(look(messages, merging))
+    }
+    assert {case for case in broken_cases(messages) if case[1] in CONVERSATION_RULES} == six
+
+
 @settings(max_examples=60)
 @given(conversations(max_turns=6), managers(), st.integers(0, 300))
 def test_what_a_policy_leaves_is_judged_as_if_all_of_it_were_looked_at(
@@ -80,6 +107,7 @@ def test_only_the_turns_around_a_parting_are_looked_at(monkeypatch: pytest.Monke
         seen.append(len(state))
         return look(state, merging)
 
+    monkeypatch.setattr("ctxlab.invariants.parting.look", counted)
     monkeypatch.setattr("ctxlab.invariants.known.look", counted)
     found = known.verdicts(messages[301:], range(301, len(messages)))
     assert found == tuple(verdict(messages[301:], name) for name in providers())

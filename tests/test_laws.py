@@ -161,10 +161,26 @@ def test_what_an_episode_knows_of_trim_points_is_what_a_fresh_look_finds(
     messages: Conversation, manager: Manager, rule: TrimRule
 ) -> None:
     survey = Survey()
+    cases = broken_cases(messages)
     assert survey.codes(messages, rule) == kind_codes(messages, rule)
+    assert all(survey.breaks(messages, case) for case in cases)
     for _, edit, after in steps(recover(messages, manager, 0, HEURISTIC)):
         survey.follow(edit, after)
         assert survey.codes(after, rule) == kind_codes(after, rule)
+        broken = broken_cases(after)
+        cases |= broken
+        assert {case for case in cases if survey.breaks(after, case)} == broken
+
+
+@given(conversations(max_turns=8), careful_windows())
+def test_an_episode_that_remembers_is_played_as_one_in_which_every_round_looks_afresh(
+    messages: Conversation, manager: SlidingWindow
+) -> None:
+    class Forgetful:
+        def reduce(self, messages: Conversation, overflow: bool = True, round: int = 1) -> Round:
+            return manager.reduce(messages, overflow, round)
+
+    assert recover(messages, manager, 0, HEURISTIC) == recover(messages, Forgetful(), 0, HEURISTIC)
 
 
 # Budgets

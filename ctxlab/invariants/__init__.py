@@ -5,6 +5,7 @@ Algorithms, section 5. Nothing here repairs, cuts or counts tokens.
 
 from ctxlab.invariants.catalogue import CONVERSATION_RULES, REDUCTION_RULES, RULES
 from ctxlab.invariants.judging import (
+    Case,
     Judgement,
     Verdict,
     broken_cases,
@@ -26,6 +27,7 @@ __all__ = [
     "PROVIDER_SENTENCES",
     "REDUCTION_RULES",
     "RULES",
+    "Case",
     "ConversationRule",
     "Judgement",
     "Known",

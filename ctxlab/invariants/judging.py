@@ -5,15 +5,22 @@ A verdict is about a conversation as history: whether it ends well is not judged
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import get_args
 
 from ctxlab.invariants.catalogue import CONVERSATION_RULES, REDUCTION_RULES
 from ctxlab.invariants.provider_rules import CHECKS, Limits
 from ctxlab.invariants.reductions import Reduction
 from ctxlab.invariants.rules import Violation
-from ctxlab.invariants.turns import Merging, View, look
+from ctxlab.invariants.turns import Merging, View, joins, look
 from ctxlab.messages import Message
 from ctxlab.providers import Cell, Profile, Status, profile, providers
+
+Case = tuple[Merging, str, str]
+"""Something that a provider could mind: the grouping under which it does, the rule, the case of its breach."""
+
+UNLIMITED = Limits(".*")
+"""The limits of a provider that takes any id and any block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +86,9 @@ def verdict(messages: Sequence[Message], provider: str) -> Verdict:
 
 def judged(asked: Profile, breaches: Sequence[Violation]) -> Verdict:
     """Return what a provider makes of breaches, rule by rule in the order of the catalogue and its own further ones."""
-    both = ((breach, asked.cell(breach.rule, breach.case)) for breach in breaches)
+    # There may be thousands of them, of a few cases.
+    cells = {case: asked.cell(*case) for case in {(breach.rule, breach.case) for breach in breaches}}
+    both = ((breach, cells[breach.rule, breach.case]) for breach in breaches)
     found = [Judgement(breach, cell) for breach, cell in both if cell.status != "accepted"]
     minded = sorted(found, key=lambda judgement: judgement.violation.index)
     refused = [judgement for judgement in minded if judgement.cell.status == "refused"]
@@ -105,21 +114,25 @@ def broken_rules(messages: Sequence[Message], head: int | None = None) -> frozen
     )
 
 
-def broken_cases(messages: Sequence[Message]) -> frozenset[tuple[Merging, str, str]]:
+def broken_cases(messages: Sequence[Message]) -> frozenset[Case]:
     """Return all that any provider could mind: grouping, rule and case of each breach, rules of single providers too.
 
     A conversation whose broken cases are all among those of another is refused by no provider for a new reason; how
     ids are formed and which blocks can be sent is left out, since no reduction changes that.
     """
-    nothing_limited = Limits(".*")
-    found: set[tuple[Merging, str, str]] = set()
+    found: set[Case] = set()
+    alone = _cases(look(messages))
     for merging in get_args(Merging):
-        view = look(messages, merging)
-        for rule in CONVERSATION_RULES.values():
-            found |= {(merging, breach.rule, breach.case) for breach in rule.check(view)}
-        for check in CHECKS.values():
-            found |= {(merging, breach.rule, breach.case) for breach in check(view, nothing_limited)}
+        # Where nothing is merged, every grouping finds the same.
+        merges = any(joins(*both, merging) for both in pairwise(messages))
+        found |= {(merging, *case) for case in (_cases(look(messages, merging)) if merges else alone)}
     return frozenset(found)
+
+
+def _cases(view: View) -> set[tuple[str, str]]:
+    """Return rule and case of each breach in a view."""
+    found = {(breach.rule, breach.case) for rule in CONVERSATION_RULES.values() for breach in rule.check(view)}
+    return found | {(breach.rule, breach.case) for check in CHECKS.values() for breach in check(view, UNLIMITED)}
 
 
 def reduction_violations(reduction: Reduction) -> tuple[Violation, ...]:
