@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ctxlab.messages import Message
-from ctxlab.recovery import recover
+from ctxlab.recovery import Progress, recover
 from ctxlab.reduction import Trace
 from ctxlab.releases import CHANGES, NEWEST, behaviour, parse
 from ctxlab.sliding_window import SlidingWindow
@@ -58,11 +58,16 @@ def policies(
 
 
 def compare(
-    messages: Sequence[Message], policies: Iterator[tuple[str, Policy]], budget: int, counter: TokenCounter
+    messages: Sequence[Message],
+    policies: Iterator[tuple[str, Policy]],
+    budget: int,
+    counter: TokenCounter,
+    progress: Progress | None = None,
 ) -> tuple[Lane, ...]:
-    """Return a lane a policy: the conversation recovered under a budget in tokens."""
+    """Return a lane a policy: the conversation recovered under a budget in tokens, with the progress of each."""
     return tuple(
-        Lane(policy.name, about, policy, recover(messages, policy, budget, counter)) for about, policy in policies
+        Lane(policy.name, about, policy, recover(messages, policy, budget, counter, progress=progress))
+        for about, policy in policies
     )
 
 

@@ -7,7 +7,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ctxlab.invariants import Verdict, look, role_of, verdict
+from ctxlab.invariants import Known, Verdict, look, role_of
 from ctxlab.messages import Block, Conversation, Message, blocks, has_tool_result, has_tool_use
 
 OPENING = "(The beginning of this conversation was removed.)"
@@ -35,14 +35,18 @@ class Repair:
         return " ".join(self.steps)
 
 
-def repair(messages: Sequence[Message], provider: str, cut_off: Sequence[Message] = ()) -> Repair | None:
+def repair(
+    messages: Sequence[Message], provider: str, cut_off: Sequence[Message] = (), known: Known | None = None
+) -> Repair | None:
     """Propose what makes the provider accept the conversation, None where nothing is wrong or nothing known helps.
 
     ``cut_off`` is what stood before the conversation: its last plain user message can be kept as the anchor (#3447).
-    What is unknown about the provider is repaired as if it were refused. Raises ValueError for an unknown provider.
+    What is unknown about the provider is repaired as if it were refused. ``known`` is what is known of a conversation
+    with nearly the same messages, where somebody has it. Raises ValueError for an unknown provider.
     """
     state = tuple(messages)
-    found = verdict(state, provider)
+    known = known or Known(state)
+    found = known.verdicts(state, known.places(state), (provider,))[0]
     steps: list[str] = []
     # Each step mends one kind of breach and may lay another bare, such as two user messages that now meet.
     for _ in range(2 * len(_STEPS)):
@@ -52,7 +56,7 @@ def repair(messages: Sequence[Message], provider: str, cut_off: Sequence[Message
             break
         state, sentence = mended
         steps.append(sentence)
-        found = verdict(state, provider)
+        found = known.verdicts(state, known.places(state), (provider,))[0]
     return Repair(provider, tuple(steps), state, found) if steps and found.status == "accepted" else None
 
 

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from ctxlab import careful
 from ctxlab.audit import cut_off
 from ctxlab.comparison import Policy
-from ctxlab.invariants import Known, Verdict, verdict
+from ctxlab.invariants import Known, Verdict
 from ctxlab.messages import Conversation, Message, is_pinned, pin
 from ctxlab.providers import providers
 from ctxlab.reduction import Trace
 from ctxlab.repairs import Repair, repair
 from ctxlab.sliding_window import SlidingWindow
+from ctxlab.survey import Survey
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class VerdictMatrix:
         self.known = Known(self.messages)
         self.whole = self.known.verdicts(self.messages, range(len(self.messages)), self.asked)
         self._rows: dict[int, Row] = {}
+        self._survey = Survey()
 
     def row(self, index: int) -> Row:
         """Return the verdicts on starting at an index. Raises IndexError for one that is not there."""
@@ -62,11 +64,11 @@ class VerdictMatrix:
 
     def repair(self, index: int, provider: str) -> Repair | None:
         """Propose what would make a provider accept the conversation that starts at an index."""
-        return repair(self.remainder(index), provider, self.messages[:index])
+        return repair(self.remainder(index), provider, self.messages[:index], self.known)
 
     def _front(self, index: int) -> tuple[int, ...]:
         if isinstance(self.policy, SlidingWindow) and self.policy.is_careful:
-            return careful.front(self.messages, index)
+            return careful.front(self.messages, index, self._survey)
         if self.policy is None or not self.policy.rules.pins:
             return ()
         return tuple(at for at in range(index) if is_pinned(self.messages, at))
@@ -84,7 +86,8 @@ def end_state(trace: Trace, asked: Iterable[str] = ()) -> EndState:
     """Judge what a trace leaves. Raises ValueError for an unknown provider."""
     final, before = trace.final, cut_off(trace)
     names = tuple(dict.fromkeys(asked)) or tuple(providers())
+    known = Known(final)
     return EndState(
-        tuple(verdict(final, provider) for provider in names),
-        tuple(repair(final, provider, before) for provider in names),
+        known.verdicts(final, range(len(final)), names),
+        tuple(repair(final, provider, before, known) for provider in names),
     )

@@ -73,6 +73,7 @@ class Comparing:
             progress(what, 0, len(trace.rounds))
             checking = self._once("checks", id(run), lambda: (run, self._checking(run)))[1]
             breaches = checking.under(trace, _now_and_then(what, progress))
+            progress(what, len(trace.rounds), len(trace.rounds))
             final, places = trace.final, tuple(origins(trace.edits, len(trace.start)))
             found = self._known.verdicts(final, places)
             lane = Lane(run.manager.name, about, run.manager, trace)

@@ -175,7 +175,10 @@ class Finder:
             messages, manager, aim, counting,
             progress=lambda saved, of: self.progress(f"Playing {manager.name}", saved, of),
         )  # fmt: skip
-        return Run(manager, trace, history(trace, bill), verdicts(messages, manager, counting), trace.notes)
+        what = f"Looking where {manager.name} may cut"
+        points = verdicts(messages, manager, counting, lambda done, of: self.progress(what, done, of))
+        self.progress(what, 1, 1)
+        return Run(manager, trace, history(trace, bill), points, trace.notes)
 
     def _once(self, key: Hashable, find: Callable[[], Value]) -> Value:
         if key not in self._kept:

@@ -120,7 +120,7 @@ class MatrixView:
         """Show the matrix of the policy, with what it leaves under the budget."""
         run = findings.run
         if run is not self._run or self._picture is None:
-            self._picture = MatrixPicture(run.points, run.manager, findings.trace)
+            self._picture = MatrixPicture(run.points, run.manager, findings.trace, findings.progress)
             self._run = run
         elif len(findings.trace.rounds) != len(self._picture.trace.rounds) or (
             findings.trace.outcome != self._picture.trace.outcome

@@ -13,7 +13,8 @@ from ctxlab.comparison import Policy
 from ctxlab.edits import DropMessages
 from ctxlab.figures.palette import MARKS
 from ctxlab.figures.words import contents, plural, role
-from ctxlab.invariants import PROVIDER_SENTENCES, RULES, Judgement, Verdict
+from ctxlab.invariants import PROVIDER_SENTENCES, RULES, Judgement, Known, Verdict
+from ctxlab.messages import Conversation, Message
 from ctxlab.providers import profile, providers
 from ctxlab.reduction import Trace
 from ctxlab.repairs import Repair, repair
@@ -26,6 +27,12 @@ WHOLE, END = -1, -2
 
 PAGE = 12
 """Trim points in sight."""
+
+ASKING = "Asking the providers"
+"""What progress is told while rows are judged."""
+
+Progress = Callable[[str, int, int], object]
+"""Called with what is being done, how much of it is done, and how much there is."""
 
 LETTERS = {"accepted": "a", "refused": "r", "unknown": "u"}
 SIGNS = {"accepted": "✓", "refused": "×", "unknown": "?"}
@@ -86,13 +93,24 @@ def columns() -> list[Column]:
 
 
 class MatrixPicture:
-    """The matrix of one conversation under one policy whose trace it is; ``points`` are the policy's verdicts."""
+    """The matrix of one conversation under one policy whose trace it is; ``points`` are the policy's verdicts.
 
-    def __init__(self, points: Sequence[TrimPoint], policy: Policy, trace: Trace) -> None:
+    ``progress`` is told of the rows that are judged, and may raise to stop.
+    """
+
+    def __init__(
+        self,
+        points: Sequence[TrimPoint],
+        policy: Policy,
+        trace: Trace,
+        progress: Progress = lambda what, done, of: None,
+    ) -> None:
+        progress(ASKING, 0, 1)
         self.points = points
         self.policy = policy
         self.matrix = VerdictMatrix(trace.start, policy)
         self.trace = trace
+        self.progress = progress
         self.candidates = tuple(point.index for point in points if point.kind is not None)
         self._repairs: dict[tuple[int, str], Repair | None] = {}
 
@@ -102,7 +120,7 @@ class MatrixPicture:
             return self
         other = MatrixPicture.__new__(MatrixPicture)
         other.points, other.policy, other.matrix, other.trace = self.points, self.policy, self.matrix, trace
-        other.candidates = self.candidates
+        other.candidates, other.progress = self.candidates, self.progress
         other._repairs = {cell: found for cell, found in self._repairs.items() if cell[0] != END}
         return other
 
@@ -112,17 +130,33 @@ class MatrixPicture:
         return self.matrix.asked
 
     @cached_property
+    def final(self) -> Conversation:
+        """What the policy leaves."""
+        return self.trace.final
+
+    @cached_property
+    def _places_left(self) -> Sequence[int | None]:
+        return origins(self.trace.edits, len(self.trace.start))
+
+    @cached_property
+    def _left(self) -> Known:
+        return Known(self.final)
+
+    @cached_property
+    def _cut_off(self) -> Sequence[Message]:
+        return cut_off(self.trace)
+
+    @cached_property
     def end(self) -> tuple[Verdict, ...]:
         """The verdicts on what the policy leaves."""
-        places = origins(self.trace.edits, len(self.trace.start))
-        return self.matrix.known.verdicts(self.trace.final, places, self.names)
+        return self.matrix.known.verdicts(self.final, self._places_left, self.names)
 
     @property
     def headline(self) -> str:
         """What becomes of the end state, in a sentence."""
         count = {status: sum(found.status == status for found in self.end) for status in LETTERS}
         done = "leaves" if self.trace.outcome == "fits" else f"is {self.trace.outcome} with"
-        said = f"{self.policy.name} {done} {plural(len(self.trace.final), 'message')}"
+        said = f"{self.policy.name} {done} {plural(len(self.final), 'message')}"
         if count["accepted"] == len(self.end):
             return f"{said}: accepted by all {len(self.end)} providers."
         unknown = f", {count['unknown']} unknown" if count["unknown"] else ""
@@ -135,7 +169,10 @@ class MatrixPicture:
         place = next((at for at, index in enumerate(listed) if index >= focus), max(0, len(listed) - 1))
         first = max(0, min(place - place % page, len(listed) - page))
         shown = listed[first : first + page]
-        rows = [self._special(WHOLE), self._special(END), *(self._row(index) for index in shown)]
+        rows = []
+        for done, key in enumerate((WHOLE, END, *shown)):
+            self.progress(ASKING, done, len(shown) + 2)
+            rows.append(self._row(key) if key >= 0 else self._special(key))
         return {"first": first, "total": len(listed), "rows": rows, "sentence": self._shown(shown, listed, every)}
 
     def verdict(self, key: int, name: str) -> Verdict:
@@ -153,9 +190,9 @@ class MatrixPicture:
 
     def _repair(self, key: int, name: str) -> Repair | None:
         if key == WHOLE:
-            return repair(self.matrix.messages, name)
+            return repair(self.matrix.messages, name, known=self.matrix.known)
         if key == END:
-            return repair(self.trace.final, name, cut_off(self.trace))
+            return repair(self.final, name, self._cut_off, self._left)
         return self.matrix.repair(key, name)
 
     def details(self, key: int, name: str) -> list[Detail]:
@@ -168,7 +205,7 @@ class MatrixPicture:
         if key == WHOLE:
             return range(len(self.trace.start))
         if key == END:
-            return origins(self.trace.edits, len(self.trace.start))
+            return self._places_left
         return (*self.matrix.row(key).front, *range(key, len(self.points)))
 
     def _with(self, focus: int) -> list[int]:
@@ -179,7 +216,7 @@ class MatrixPicture:
 
     def _special(self, key: int) -> MatrixRow:
         found = self.matrix.whole if key == WHOLE else self.end
-        count = len(self.trace.start if key == WHOLE else self.trace.final)
+        count = len(self.trace.start if key == WHOLE else self.final)
         return {
             "key": key,
             "sign": "",
@@ -228,7 +265,7 @@ class MatrixPicture:
         if key == WHOLE:
             return f"The conversation as it is, {plural(len(self.trace.start), 'message')}."
         if key == END:
-            return f"What {self.policy.name} leaves: {plural(len(self.trace.final), 'message')}."
+            return f"What {self.policy.name} leaves: {plural(len(self.final), 'message')}."
         front = self.matrix.row(key).front
         kept = f", after {_few(front)} that stay{'s' if len(front) == 1 else ''}" if front else ""
         point = self.points[key]

@@ -24,13 +24,18 @@ def policy_name(policy: Policy) -> str:
     return f"Summarizing as of Strands {policy.release}{said}"
 
 
-def verdicts(messages: Conversation, policy: Policy, counter: TokenCounter) -> tuple[TrimPoint, ...]:
-    """Return the policy's verdict on every index wherever its search starts; a split looks at no role."""
+def verdicts(
+    messages: Conversation, policy: Policy, counter: TokenCounter, progress: careful.Progress | None = None
+) -> tuple[TrimPoint, ...]:
+    """Return the policy's verdict on every index wherever its search starts; a split looks at no role.
+
+    ``progress`` is told of what takes longer than a moment, and may raise to stop.
+    """
     if isinstance(policy, Summarizing):
         reasons = (split_rejection(messages, index) for index in range(len(messages)))
         return tuple(TrimPoint(at, None if reason else "any", reason) for at, reason in enumerate(reasons))
     if policy.is_careful:
-        return careful.trim_points(messages, 0, policy.budget, counter)
+        return careful.trim_points(messages, 0, policy.budget, counter, progress)
     return trim_points(messages, 0, policy.rules.trim)
 
 

@@ -23,6 +23,9 @@ STOPS = 60
 NEAR = 120
 """Messages in the picture of what is near the focus: each has a bar and a mark of its own."""
 
+TOLD = 500
+"""Rows between two reports of progress: about 0.1 s."""
+
 ROWS = 60_000
 """Rows over all stops, about: with ten thousand messages there are six stops."""
 
@@ -60,10 +63,12 @@ def moments_record(
     found: list[dict[str, Any]] = []
     known_heights: Any = None
     for number, stop in enumerate(chosen):
-        progress("Writing what each step looks like", number, len(chosen))
         moment = contents.moment(stop)
         changed = []
         for index in window:
+            if (index - window.start) % TOLD == 0:
+                done = number * len(window) + index - window.start
+                progress("Writing what each step looks like", done, len(chosen) * len(window))
             row = packed.row([*candidate(moment, index), *about(moment, index)])
             if before.get(index) != row:
                 before[index] = row

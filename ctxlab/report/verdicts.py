@@ -7,7 +7,7 @@ of `MatrixPicture`; nothing is judged or drawn here.
 from typing import Any
 
 from ctxlab.escaping import one_line
-from ctxlab.figures.matrix import END, PAGE, WHOLE, Detail, MatrixPicture, Sight, columns
+from ctxlab.figures.matrix import ASKING, END, PAGE, WHOLE, Detail, MatrixPicture, Sight, columns
 from ctxlab.report.contents import Progress
 
 EVERY = 120
@@ -30,8 +30,10 @@ def matrix_record(matrix: MatrixPicture, around: int, progress: Progress) -> dic
     texts: dict[tuple[Any, ...], int] = {}
     cells: dict[int, list[list[int]]] = {}
     for done, key in enumerate(dict.fromkeys(keys)):
-        progress("Asking the providers", done, len(keys))
-        said = [details(matrix, key, name) for name in matrix.names]
+        said = []
+        for column, name in enumerate(matrix.names):
+            progress(ASKING, done * len(matrix.names) + column, len(keys) * len(matrix.names))
+            said.append(details(matrix, key, name))
         cells[key] = [[texts.setdefault(tuple(one.items()), len(texts)) for one in cell] for cell in said]
     return {
         "columns": columns(),
