@@ -118,9 +118,12 @@ def contents(
     if lanes is None:
         window = policy if isinstance(policy, SlidingWindow) else SlidingWindow()
         asked = list(policies(window.window_size, window.should_truncate_results, policy.pin_first))
-        lanes = compare(messages, _told(asked, progress), budget, counter)
+        told = _Lanes(asked, progress)
+        lanes = compare(messages, iter(told), budget, counter, lambda saved, of: told.tell())
     progress("Redacting", 0, 1)
-    shown, report = redact_trace(trace, names) if redacted else (trace, None)
+    shown, report = trace, None
+    if redacted:
+        shown, report = redact_trace(trace, names, lambda done, of: progress("Redacting", done, of))
     # What a note says of a file may name a person who is known from the messages alone.
     known = (*names, *users(strings(list(messages)))) if redacted else ()
     reported = session.reported_input_tokens
@@ -141,7 +144,7 @@ def contents(
         subject=Subject(
             shown.start,
             bill,
-            verdicts(messages, policy, counter),
+            verdicts(messages, policy, counter, lambda done, of: progress("Looking where it may be cut", done, of)),
             history(shown, bill),
             policy.rules.pins,
             0,
@@ -152,7 +155,18 @@ def contents(
     )
 
 
-def _told(asked: list[tuple[str, Policy]], progress: Progress) -> Iterator[tuple[str, Policy]]:
-    for done, one in enumerate(asked):
-        progress("Playing each release", done, len(asked))
-        yield one
+class _Lanes:
+    """The policies to play, one after the other; each round of one is told as a sign of life."""
+
+    def __init__(self, asked: list[tuple[str, Policy]], progress: Progress) -> None:
+        self.asked, self.progress, self.done = asked, progress, 0
+
+    def __iter__(self) -> Iterator[tuple[str, Policy]]:
+        for done, one in enumerate(self.asked):
+            self.done = done
+            self.tell()
+            yield one
+
+    def tell(self) -> None:
+        """Say which one is played."""
+        self.progress("Playing each release", self.done, len(self.asked))

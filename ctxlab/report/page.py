@@ -52,7 +52,7 @@ def html_page(
     if not session.messages:
         raise ValueError(f"there is no message in the view {session.view!r} of {session.name!r}")
     found = contents(session, manager, budget, counter, redacted, names, told, bill, trace, lanes)
-    matrix = MatrixPicture(found.subject.points, manager, found.shown)
+    matrix = MatrixPicture(found.subject.points, manager, found.shown, told)
     shortened: list[str] = []
     rounds, lines = _rounds(found, shortened, told)
     record = {
