@@ -19,7 +19,7 @@ from ctxlab.explorers.summary import Progress
 from ctxlab.explorers.work import PATIENCE
 from ctxlab.messages import Conversation
 from ctxlab.samples import sample_sessions
-from ctxlab.sessions import Session
+from ctxlab.sessions import Session, SessionFormatError
 from ctxlab.truncation import Truncation
 from tests.builders import assistant, pinned, review, tool_chain, user
 
@@ -377,6 +377,42 @@ def test_another_sample_starts_from_its_own_half() -> None:
     assert (explorer.state.focus, explorer.state.stop, explorer.state.span) == (0, None, None)
 
 
+def test_a_budget_that_was_typed_holds_for_the_next_session_and_one_that_was_dragged_does_not() -> None:
+    explorer = seed()
+    explorer.budget_bar.number.value = 1234
+    explorer.session_bar.session.value = "sample:review-long"
+    assert explorer.state.budget == 1234
+    explorer.budget_bar.slider.value = explorer.budget_bar.slider.max // 3
+    explorer.session_bar.session.value = "sample:pins"
+    assert explorer.state.budget == explorer.findings.ledger.total // 2
+    explorer.budget_bar.preset.value = 128_000
+    explorer.session_bar.session.value = "sample:review-long"
+    assert explorer.state.budget == 128_000
+
+
+@pytest.mark.parametrize("around", ['"{}"', "'{}'", "  {}  "])
+def test_a_path_may_come_with_quotes_or_spaces_around_it(tmp_path: Path, around: str) -> None:
+    explorer = seed()
+    explorer.session_bar.path.ask(around.format(session_file(tmp_path, review())))
+    assert error(explorer) == ""
+    assert len(explorer.findings.messages) == 8
+
+
+def test_a_path_that_is_relative_says_where_it_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    explorer = seed()
+    explorer.session_bar.path.ask("nowhere.json")
+    assert str(tmp_path) in error(explorer)
+    explorer.session_bar.path.ask("")
+    assert "type the path" in error(explorer)
+
+
+def test_an_upload_that_cannot_be_read_is_told_of_by_its_own_name() -> None:
+    explorer = seed()
+    with pytest.raises(SessionFormatError, match=r"^broken\.json"):
+        explorer.library.upload("broken.json", b'{"role": ')
+
+
 def test_what_is_stored_and_what_is_live_can_both_be_shown() -> None:
     explorer = Explorer(sample_sessions()["pins"])
     live = len(explorer.findings.messages)
@@ -394,11 +430,10 @@ def session_file(folder: Path, messages: Conversation, name: str = "mine.json") 
 def test_a_path_is_opened_and_read_again_when_it_has_changed(tmp_path: Path) -> None:
     file = session_file(tmp_path, review())
     explorer = seed()
-    explorer.session_bar.path.value = str(file)
-    explorer.session_bar.open.click()
+    explorer.session_bar.path.ask(str(file))
     assert len(explorer.findings.messages) == 8
     session_file(tmp_path, review()[:4])
-    explorer.session_bar.open.click()
+    explorer.session_bar.path.ask(str(file))
     assert len(explorer.findings.messages) == 4
     assert "4 messages" in said(explorer)
 
@@ -454,8 +489,7 @@ def test_recorded_sessions_can_be_explored_under_every_policy(shared: Path) -> N
 def test_a_file_that_cannot_be_read_is_said_and_the_session_stays() -> None:
     explorer = seed()
     before = explorer.state
-    explorer.session_bar.path.value = "/nowhere/<img src=x>.json"
-    explorer.session_bar.open.click()
+    explorer.session_bar.path.ask("/nowhere/<img src=x>.json")
     assert "That did not work." in error(explorer)
     assert "<img" not in error(explorer)
     assert explorer.state == before

@@ -6,11 +6,9 @@ import json
 import pytest
 
 from ctxlab.explorers import Explorer
-from ctxlab.explorers.state import Policy
 from ctxlab.explorers.take_tab import KINDS, TakeTab
-from ctxlab.explorers.taking import ALONE, FIND, Wish, better, rights, take
+from ctxlab.explorers.taking import ALONE, FIND, Wish, take
 from ctxlab.faults import find_fault
-from ctxlab.releases import parse
 from ctxlab.samples import sample_sessions
 from ctxlab.sessions import Session
 from ctxlab.takeaway import NoFault, trace_from_json
@@ -43,7 +41,7 @@ def make(explorer: Explorer, what: str, **choices: object) -> TakeTab:
 
 
 def error(explorer: Explorer) -> str:
-    return str(explorer.errors.widget.value)
+    return str(explorer.errors.widget.value) + str(tab(explorer).offer.problem)
 
 
 def test_the_release_that_does_it_right_is_found(stuck: Explorer) -> None:
@@ -124,21 +122,31 @@ def test_where_nothing_goes_wrong_another_release_is_named_that_does_wrong() -> 
     assert error(explorer) == ""
 
 
+def test_each_kind_is_offered_under_its_own_choice() -> None:
+    explorer = Explorer(sample_sessions()["review-2173"], release="1.35.0", window_size=4)
+    offer = make(explorer, "table").offer
+    assert offer.name == "trace.csv"
+    taken = tab(explorer)
+    taken.what.value = "trace"
+    before = offer.name
+    make(explorer, "trace")
+    assert (before, offer.name) == ("", "trace.json")
+    taken.what.value = "table"
+    assert offer.name == "trace.csv"
+
+
+def test_while_it_is_made_the_button_says_so(stuck: Explorer, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken, seen = tab(stuck), list[tuple[str, bool]]()
+    taken.make.observe(lambda change: seen.append((taken.make.description, taken.make.disabled)), "disabled")
+    make(stuck, "table")
+    assert seen == [("Making it…", True), ("Make it", False)]
+
+
 def test_the_careful_policy_cannot_be_what_is_wrong() -> None:
     explorer = Explorer(sample_sessions()["review-2173"], policy="careful")
     make(explorer, "test")
     assert "must be a release" in error(explorer)
     assert "An error in ctxlab" not in error(explorer)
-
-
-@pytest.mark.parametrize("policy", [Policy(release="1.35.0"), Policy("summarizing", "1.43.0"), Policy("careful")])
-def test_later_releases_are_tried_first_and_no_policy_against_itself(policy: Policy) -> None:
-    offered = rights(policy)
-    assert policy not in offered.values()
-    found = [parse(one.release) for one in better(policy) if one.kind == policy.kind and one.fallback == "release"]
-    assert found == sorted(found)
-    assert all(release > parse(policy.release) for release in found)
-    assert bool(found) is (policy.kind != "careful")
 
 
 def test_a_choice_that_the_next_policy_does_not_have_falls_back_to_looking() -> None:

@@ -101,8 +101,7 @@ def test_a_long_count_can_be_stopped_and_leaves_everything_as_it_was() -> None:
         return path
 
     explorer.library.open = load  # type: ignore[method-assign]  # a session so large that it never ends
-    explorer.session_bar.path.value = "large.json"
-    explorer.session_bar.open.click()
+    explorer.session_bar.path.ask("large.json")
     assert counting.wait(SOON)
     until(lambda: explorer.progress.widget.layout.display is None)
     explorer.progress.stop.click()

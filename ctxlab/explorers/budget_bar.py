@@ -45,10 +45,12 @@ class BudgetBar:
         )
         self.widget = row(self.slider, self.number, self.preset, self.counter)
         self.slider.observe(guard(self._moved), "value")
-        self.number.observe(guard(lambda change: self._choose(change.new)), "value")
+        self.number.observe(guard(lambda change: self._typed(change.new)), "value")
         self.preset.observe(guard(self._preset), "value")
         self.counter.observe(guard(lambda change: self.store.change(counter=change.new)), "value")
         self._step = 1
+        self.exact: int | None = None
+        """The budget that was typed or chosen by name, as that of a model; it holds for the next session too."""
 
     def show(self, findings: Findings) -> None:
         """Show the budget; one that is beyond the slider leaves it at its end."""
@@ -80,10 +82,17 @@ class BudgetBar:
     def _moved(self, change: Any) -> None:
         if change.new != min(self._on_step(self.store.state.budget), self.slider.max):
             self._choose(change.new)
+            self.exact = None
+
+    def _typed(self, budget: int) -> None:
+        if budget != self.store.state.budget:
+            self._choose(budget)
+            self.exact = budget
 
     def _preset(self, change: Any) -> None:
-        if change.new is not None and change.new >= 0:
+        if change.new is not None and change.new >= 0 and change.new != self.store.state.budget:
             self._choose(change.new)
+            self.exact = change.new if change.new in dict(presets()).values() else None
 
     def _choose(self, budget: int) -> None:
         self.store.change(budget=budget, stop=None)

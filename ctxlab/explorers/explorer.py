@@ -151,8 +151,10 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         return run
 
     def show_session(self, source: str) -> None:
-        """Show a source of the library from its start, with a budget that is half of what it costs."""
+        """Show a source of the library from its start, with the budget that was typed, or half of what it costs."""
         state = self._opened(source, self.store.state)
+        if self.budget_bar.exact is not None:
+            state = replace(state, budget=self.budget_bar.exact)
         if state == self.store.state:
             self.store.show()
         else:

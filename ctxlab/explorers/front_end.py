@@ -1,4 +1,5 @@
-"""The small pieces of front end that ipywidgets lack, each with a script in `front`: `Page`, `Range`, `Rows`, `Ticker`.
+"""The small pieces of front end that ipywidgets lack, each with a script in `front`: `Page`, `PathBox`, `Range`,
+`Rows`, `Ticker`.
 
 They carry values and wishes back and forth; what to show and what to do about a wish is decided elsewhere.
 """
@@ -12,7 +13,7 @@ FRONT = Path(__file__).with_name("front")
 
 
 class Page(anywidget.AnyWidget):
-    """Invisible: brings the stylesheet, names elements for screen readers, and lets Enter open the path.
+    """Invisible: brings the stylesheet, and names elements for screen readers.
 
     ``names`` are (CSS selector, attribute, text), kept up to date within the element of class ``ctxlab`` around it.
     """
@@ -20,6 +21,17 @@ class Page(anywidget.AnyWidget):
     _esm = FRONT / "page.js"
     _css = FRONT / "page.css"
     names: traitlets.List[list[str]] = traitlets.List().tag(sync=True)
+
+
+class PathBox(anywidget.AnyWidget):
+    """A field for a path; Enter or its button makes a ``wish`` of it."""
+
+    _esm = FRONT / "path.js"
+    wish = traitlets.Dict({}).tag(sync=True)
+
+    def ask(self, path: str) -> None:
+        """Wish for a path as a person does who types it."""
+        self.wish = {"path": path, "count": self.wish.get("count", 0) + 1}
 
 
 class Range(anywidget.AnyWidget):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ctxlab.samples import sample_sessions
-from ctxlab.sessions import Session, load
+from ctxlab.sessions import Session, SessionFormatError, load
 
 SAMPLE = "sample:"
 PATH = "path:"
@@ -47,6 +47,8 @@ class Library:
     def open(self, path: str) -> str:
         """Read, or read again, a file or folder and return its source: a sample's where it is one."""
         place = Path(path).expanduser()
+        if not place.is_absolute() and not place.exists():
+            raise ValueError(f"there is no {path!r} in {Path.cwd()}, where paths begin that do not start with /")
         sample = next((name for name, folder in sample_sessions().items() if _is_same(folder, place)), None)
         source = SAMPLE + sample if sample else PATH + path
         self._add(source, self._load(place))
@@ -58,7 +60,11 @@ class Library:
         with tempfile.TemporaryDirectory(prefix="ctxlab-") as folder:
             file = Path(folder) / plain
             file.write_bytes(content)
-            session = self._load(file)
+            try:
+                session = self._load(file)
+            except SessionFormatError as error:
+                # Where it lay for a moment says nothing to whoever uploaded it.
+                raise SessionFormatError(plain, error.where, error.reason, error.advice) from None
         source = UPLOAD + plain
         self._add(source, session)
         return source

@@ -7,5 +7,4 @@ NAMES: tuple[tuple[str, str, str], ...] = (
     (".ctxlab-about", "aria-live", "polite"),
     (".ctxlab-before", "aria-label", "Message before"),
     (".ctxlab-after", "aria-label", "Message after"),
-    (".ctxlab-path input", "aria-label", "Path of a session file or folder"),
 )

@@ -13,7 +13,8 @@ from ctxlab.takeaway import Artifact
 class Offer(anywidget.AnyWidget):
     """Shows one artifact: ``about``, ``redacted`` and ``missing`` are sentences, ``runs`` (as wanted or not, sentence).
 
-    ``made`` counts artifacts, so that the same one made again is told of; ``stale`` says why it is of another state.
+    ``made`` counts what was shown, so that the same one made again is told of; ``stale`` says why it is of another
+    state, ``problem`` why there is nothing to show.
     """
 
     _esm = script("offer")
@@ -26,6 +27,7 @@ class Offer(anywidget.AnyWidget):
     runs: traitlets.List[tuple[bool, str]] = traitlets.List().tag(sync=True)
     missing: traitlets.List[str] = traitlets.List().tag(sync=True)
     stale = traitlets.Unicode("").tag(sync=True)
+    problem = traitlets.Unicode("").tag(sync=True)
     made = traitlets.Int(0).tag(sync=True)
 
     def show(self, artifact: Artifact, of: str) -> None:
@@ -37,5 +39,12 @@ class Offer(anywidget.AnyWidget):
             self.redacted = list(artifact.redaction.sentences) if artifact.redaction else []
             self.runs = [(run.found == run.wanted, run.sentence) for run in proof.runs] if proof else []
             self.missing = list(proof.missing) if proof else []
-            self.stale = ""
+            self.stale = self.problem = ""
+            self.made += 1
+
+    def clear(self, problem: str = "") -> None:
+        """Show no artifact, and say why if there is something to say."""
+        with self.hold_sync():
+            self.name = self.text = self.stale = ""
+            self.problem = problem
             self.made += 1

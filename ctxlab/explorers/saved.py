@@ -63,7 +63,7 @@ def from_text(text: str) -> Saved:
     except StateError:
         raise
     except (ValueError, RecursionError) as error:
-        raise StateError("this is no state: it is not JSON") from error
+        raise StateError("this is no state, or a part of it is missing: copy it again, as a whole") from error
     return _saved(record)
 
 

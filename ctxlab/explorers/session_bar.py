@@ -7,9 +7,10 @@ from typing import Any
 import ipywidgets
 
 from ctxlab.explorers.findings import Findings
+from ctxlab.explorers.front_end import PathBox
 from ctxlab.explorers.library import SAMPLE, Library
 from ctxlab.explorers.state import Store
-from ctxlab.explorers.view import FULL, Guard, button, row, set_value
+from ctxlab.explorers.view import FULL, Guard, row, set_value
 
 
 class SessionBar:
@@ -19,23 +20,16 @@ class SessionBar:
         self.store, self.library, self.show_session = store, library, show_session
         self.session = ipywidgets.Dropdown(description="Session", style=FULL, layout={"width": "auto"})
         self.view = ipywidgets.Dropdown(description="Messages", style=FULL, layout={"width": "auto"})
-        self.path = ipywidgets.Text(
-            placeholder="path of a file or session folder",
-            description="Path",
-            style=FULL,
-            layout={"width": "auto", "flex": "1 1 160px", "max_width": "420px"},
-        )
-        self.path.add_class("ctxlab-path")
-        self.open = button("Open", "Read the file or folder at the path", guard(self._open))
-        self.open.add_class("ctxlab-open")
+        self.path = PathBox(layout={"width": "auto", "flex": "1 1 240px", "max_width": "480px"})
         self.upload = ipywidgets.FileUpload(
             description="Upload…", tooltip="Read a session file from this computer", layout={"width": "auto"}
         )
-        files = row(self.path, self.open, self.upload)
+        files = row(self.path, self.upload)
         files.layout.width, files.layout.flex = "auto", "1 1 400px"
         self.widget = row(self.session, self.view, files)
         self.session.observe(guard(self._choose), "value")
         self.view.observe(guard(lambda change: self._look(change.new)), "value")
+        self.path.observe(guard(lambda change: self._open(str(change.new.get("path", "")))), "wish")
         self.upload.observe(guard(self._uploaded), "value")
 
     def show(self, findings: Findings) -> None:
@@ -60,9 +54,13 @@ class SessionBar:
         if view is not None:
             self.store.change(view=view, stop=None, focus=0, span=None)
 
-    def _open(self, _: Any) -> None:
-        if self.path.value.strip():
-            self.show_session(self.library.open(self.path.value.strip()))
+    def _open(self, wished: str) -> None:
+        path = wished.strip()
+        if len(path) > 1 and path[0] == path[-1] and path[0] in "\"'":
+            path = path[1:-1]  # as file managers copy it
+        if not path:
+            raise ValueError("type the path of a session file or folder first")
+        self.show_session(self.library.open(path))
 
     def _uploaded(self, change: Any) -> None:
         if not change.new:

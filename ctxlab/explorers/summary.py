@@ -15,6 +15,9 @@ from ctxlab.explorers.findings import Findings
 from ctxlab.explorers.view import button, set_value, text
 from ctxlab.explorers.work import PATIENCE
 
+PAUSE = 0.1
+"""Seconds between two words about the same work."""
+
 EXPECTED = (ValueError, LookupError, OSError)
 """What a person's choice may raise and whose words explain it: a file, a counter, a parameter that cannot be."""
 
@@ -66,30 +69,27 @@ class Progress:
         self.widget.add_class("ctxlab-progress")
         self.widget.layout.display = "none"
         self._began: float | None = None
+        self._told = -PAUSE
+        self._last = ("Working…", 0, 0)
         self._lock = threading.Lock()
 
     def begin(self) -> None:
         """Start the clock."""
-        self._began = time.monotonic()
+        self._began, self._last = time.monotonic(), ("Working…", 0, 0)
 
     def wait(self) -> None:
         """Say that there is something to wait for, unless it is done by now."""
         with self._lock:
             if self._began is not None and self.widget.layout.display is not None:
-                set_value(self.label, value="Working…")
-                set_value(self.bar, value=0)
                 self._show()
 
     def report(self, what: str, done: int, of: int) -> None:
         """Show how far the work is (``of`` 0: nobody knows), if it has taken long enough to be worth a word."""
         with self._lock:
-            if self._began is None or time.monotonic() - self._began < PATIENCE:
-                return
-            way_out = ". Interrupt the kernel to stop." if self.alone else ""
-            far = f": {done:,} of {of:,}" if of else ""
-            set_value(self.label, value=f"{what}{far}{way_out}")
-            set_value(self.bar, value=100 * done // max(of, 1))
-            self._show()
+            self._last, now = (what, done, of), time.monotonic()
+            if self._began is not None and now - self._began >= PATIENCE and now - self._told >= PAUSE:
+                self._told = now
+                self._show()
 
     def end(self) -> None:
         """Put the bar away."""
@@ -110,6 +110,11 @@ class Progress:
         set_value(self.label, value="Stopping…")
 
     def _show(self) -> None:
+        what, done, of = self._last
+        way_out = ". Interrupt the kernel to stop." if self.alone else ""
+        far = f": {done:,} of {of:,}" if of else ""
+        set_value(self.label, value=f"{what}{far}{way_out}")
+        set_value(self.bar, value=100 * done // max(of, 1))
         if self.widget.layout.display is not None:
             self.widget.layout.display = None
             if self.alone and InteractiveShell.initialized():

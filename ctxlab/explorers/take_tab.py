@@ -9,10 +9,13 @@ import ipywidgets
 
 from ctxlab.escaping import html
 from ctxlab.explorers.findings import Findings
+from ctxlab.explorers.guarded import EXPECTED, say
 from ctxlab.explorers.offer import Offer
 from ctxlab.explorers.state import State, Store
 from ctxlab.explorers.taking import ALONE, FIND, What, Wish, rights, take
 from ctxlab.explorers.view import FULL, Guard, button, row, set_value, text, toggle_class
+from ctxlab.explorers.work import Stopped
+from ctxlab.takeaway import Artifact
 
 KINDS: tuple[tuple[str, What, str], ...] = (
     (
@@ -70,7 +73,7 @@ class TakeTab:
         )
         self.what.observe(guard(lambda _: self._describe()), "value")
         self._findings: Findings | None = None
-        self._made: tuple[Any, ...] | None = None
+        self._made: dict[What, tuple[Artifact, str, tuple[Any, ...]]] = {}
         self._describe()
 
     def show(self, findings: Findings) -> None:
@@ -85,10 +88,7 @@ class TakeTab:
             chosen = self.right.value
             self.right.options = options
             self.right.value = chosen if chosen in dict(options).values() else FIND
-        stale = self._made is not None and self._made != _of(findings.state)
-        set_value(
-            self.offer, stale="Made before session, policy or budget were changed: make it again." if stale else ""
-        )
+        self._tell_age()
 
     def _describe(self) -> None:
         what = self.what.value
@@ -102,6 +102,19 @@ class TakeTab:
             (self.names, ("test", "reduced", "page", "session", "trace")),
         ):
             toggle_class(control, "ctxlab-hidden", what not in kinds)
+        # What is offered is always what is chosen: a file that was made before lies under its own name.
+        if what in self._made:
+            made, words, _ = self._made[what]
+            self.offer.show(made, words)
+            self._tell_age()
+        else:
+            self.offer.clear()
+
+    def _tell_age(self) -> None:
+        made = self._made.get(self.what.value)
+        stale = made is not None and self._findings is not None and made[2] != _of(self._findings.state)
+        old = "Made before session, policy or budget were changed: make it again."
+        set_value(self.offer, stale=old if stale else "")
 
     def _make(self, _: Any) -> None:
         findings = self._findings
@@ -111,10 +124,19 @@ class TakeTab:
         wish = Wish(
             self.what.value, self.right.value, self.keep_text.value, self.redacted.value, names, self.prove.value
         )
-        made = take(findings, wish)
-        self._made = _of(findings.state)
         name, tokens = findings.run.manager.name, findings.state.budget
-        self.offer.show(made, f"Made of “{findings.session.name}” with {name} and a budget of {tokens:,} tokens.")
+        words = f"Made of “{findings.session.name}” with {name} and a budget of {tokens:,} tokens."
+        set_value(self.make, description="Making it…", disabled=True)
+        try:
+            made = take(findings, wish)
+        except (Stopped, *EXPECTED) as error:
+            # Said here: the place for errors may be far above, out of sight.
+            self.offer.clear("Stopped: nothing was made." if isinstance(error, Stopped) else say(error))
+        else:
+            self._made[wish.what] = (made, words, _of(findings.state))
+            self.offer.show(made, words)
+        finally:
+            set_value(self.make, description="Make it", disabled=False)
 
 
 def _of(state: State) -> tuple[Any, ...]:

@@ -38,7 +38,7 @@ def story(trace: Trace, policy: str, moment: Moment) -> Story:
     over = f"{count}, {total:,} tokens, budget {budget:,}, over by {total - budget:,}."
     if trace.outcome == "fits":
         said = [over, _reduced(trace, policy, moment), *_passed_over(moment)]
-        return Story("reduced", "Does not fit.", " ".join(said))
+        return Story("reduced", "Does not fit, and is made to fit.", " ".join(said))
     said = [over, _stuck(trace, policy, moment), *_why(moment)]
     return Story("stuck", "Does not fit, and gets stuck.", " ".join(said))
 
@@ -121,7 +121,7 @@ def _why(moment: Moment) -> Iterator[str]:
     reasons = Counter(point.reason for point in after if point.reason is not None)
     if reasons and not any(point.kind for point in after):
         yield f"From {moment.start:,} on, where the search starts, every message is refused:"
-        yield "; ".join(f"{count:,} because {reason.text}" for reason, count in reasons.most_common(3)) + "."
+        yield ", ".join(f"{count:,} ({reason.text})" for reason, count in reasons.most_common(3)) + "."
 
 
 def _passed_over(moment: Moment) -> Iterator[str]:

@@ -11,8 +11,10 @@ const size = (text) => {
 function render({ model, el }) {
   const said = make("p", { class: "spoken", role: "status", "aria-live": "polite" });
   const told = make("span", { role: "status" });
+  const problem = make("p", { class: "problem", role: "alert" });
   const root = make("section", { class: "made", "aria-label": "What was made", hidden: true });
-  el.append(keepKeys(make("div", { class: "ctx ctx-offer" }, said, root)));
+  const whole = keepKeys(make("div", { class: "ctx ctx-offer empty" }, said, problem, root));
+  el.append(whole);
   let shown = 0;
 
   const save = () => {
@@ -36,6 +38,8 @@ function render({ model, el }) {
   const paint = () => {
     const name = model.get("name");
     root.hidden = !name;
+    problem.textContent = model.get("problem");
+    whole.classList.toggle("empty", !name && !model.get("problem"));
     if (!name) return;
     const text = model.get("text");
     const good = new Map(model.get("runs").map(([holds, sentence]) => [sentence, holds]));
@@ -48,7 +52,7 @@ function render({ model, el }) {
         make("button", { type: "button", class: "download", onclick: save, text: "⬇ Download", title: `Save ${name} on this computer` }),
         make("button", { type: "button", onclick: copy, text: "Copy", title: "Copy the whole text" }), told),
       make("ul", { class: "about" }, ...model.get("about").map((text) => make("li", { text }))),
-      ...list("Really run", [...good.keys()], (sentence) => (good.get(sentence) ? { mark: "✓", class: "good" } : { mark: "✗", class: "bad" })),
+      ...list("It was run", [...good.keys()], (sentence) => (good.get(sentence) ? { mark: "✓", class: "good" } : { mark: "✗", class: "bad" })),
       ...list("Not run", model.get("missing")),
       ...list("Replaced before it leaves", model.get("redacted")),
       ...(page ? [make("p", { text: "Open the downloaded file in a browser: it needs no network and no kernel." })] : [

@@ -1,4 +1,4 @@
-// What ipywidgets leave out: names for screen readers, Enter in the path, and keys that stay here. It shows nothing.
+// What ipywidgets leave out: names for screen readers, and keys that stay here. It shows nothing.
 
 function render({ model, el }) {
   el.classList.add("ctxlab-hidden");
@@ -18,9 +18,6 @@ function render({ model, el }) {
     if (root && !due) due = requestAnimationFrame(name);
   };
   const changes = new MutationObserver(soon);
-  const enter = (event) => {
-    if (event.key === "Enter" && event.target.closest(".ctxlab-path")) root.querySelector(".ctxlab-open")?.click();
-  };
   // JupyterLab takes single keys on any control of an output for commands of its own: "d d" would delete the cell.
   const keep = (event) => {
     if (!event.ctrlKey && !event.metaKey && !event.altKey && event.key !== "Escape") event.stopPropagation();
@@ -30,8 +27,6 @@ function render({ model, el }) {
     root = el.closest(".ctxlab");
     if (!root) return void requestAnimationFrame(attach);
     changes.observe(root, { childList: true, subtree: true });
-    // On the way down: a text field of ipywidgets lets no key up again.
-    root.addEventListener("keydown", enter, true);
     root.addEventListener("keydown", keep);
     soon();
   };
@@ -41,7 +36,6 @@ function render({ model, el }) {
     stopped = true;
     cancelAnimationFrame(due);
     changes.disconnect();
-    root?.removeEventListener("keydown", enter, true);
     root?.removeEventListener("keydown", keep);
     model.off("change:names", soon);
   };
