@@ -64,7 +64,8 @@ function laneOf({ bars, strip, size = 1, first = 0, width, label, at = axisOf({ 
   if (strip.anchor >= 0) {
     const x = at.edge(strip.anchor) + at.unit / 2;
     svg.append(draw("path", { class: "anchor", d: `M${x - 5} ${base + 13}h10l-5 -8z` }));
-    svg.append(draw("text", { x: x + 9, y: base + 14, class: "anchor-label" }, "anchor"));
+    const left = x < width / 2;
+    svg.append(draw("text", { x: x + (left ? 9 : -9), y: base + 14, class: "anchor-label", "text-anchor": left ? "start" : "end" }, "anchor"));
   }
   const seen = new Set();
   for (const mark of strip.marks) {
