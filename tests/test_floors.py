@@ -24,7 +24,7 @@ FLOORS: tuple[tuple[str, frozenset[str]], ...] = (
         "floor 5",
         frozenset({"recovery", "forecast", "fallback", "turns", "tuning", "comparison", "checks", "repairs"})
         | frozenset({"audit", "verdict_matrix", "exercises", "calibration"})
-        | frozenset({"expectations", "faults", "filler", "minimize", "redaction"}),
+        | frozenset({"expectations", "faults", "rights", "filler", "minimize", "redaction"}),
     ),
     ("edge", frozenset({"sessions", "vocabularies", "samples", "escaping", "strands", "takeaway"})),
     ("shell", frozenset({"figures", "explorers", "report", "commands", "cli", "__main__"})),

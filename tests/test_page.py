@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -28,7 +29,7 @@ from ctxlab.report.document import script, styles, to_json
 from ctxlab.report.moments import all_stops, moments_record, stops
 from ctxlab.report.packing import HOLE, Packed
 from ctxlab.samples import sample_sessions
-from ctxlab.sessions import Session, load
+from ctxlab.sessions import Note, Session, load
 from ctxlab.sliding_window import SlidingWindow
 from ctxlab.summarizing import Summarizing
 from ctxlab.takeaway import Artifact
@@ -331,7 +332,58 @@ def test_a_redacted_page_has_the_numbers_of_the_session(manager: Policy) -> None
     assert one["rounds"]["tiles"]["excerpt"] != other["rounds"]["tiles"]["excerpt"]
 
 
+@pytest.mark.parametrize("manager", [SlidingWindow.as_of("1.35.0", 4), SlidingWindow.careful(4), Summarizing(0.5, 2)])
+def test_a_page_without_words_has_the_numbers_of_the_session_and_none_of_its_words(manager: Policy) -> None:
+    said = "Quixote asks 4711 times. " * 300
+    call = tool_use("call", input={said: [said, 4711]})
+    messages = (
+        user(said),
+        call,
+        tool_result("call", said),
+        *tool_chain(6, said),
+        user("and Quixote?"),
+        assistant(said),
+    )
+    session = Session.of(messages, "a session")
+    half = ledger(messages, HEURISTIC).total // 2
+    wordless = html_page(session, manager, half, HEURISTIC, redacted=False, words=False)
+    for word in ("Quixote", "asks", "4711"):
+        assert word not in wordless.text
+    assert wordless.redaction is not None
+    assert wordless.redaction.sentences[0].startswith("all words: ")
+    one, other = (record_of(page) for page in (wordless, html_page(session, manager, half, HEURISTIC)))
+    assert one["moments"]["stops"] == other["moments"]["stops"]
+    for name in ("budget", "outcome", "refused", "steps", "rounds", "forecast"):
+        assert one["rounds"][name] == other["rounds"][name]
+
+
+def test_without_words_notes_of_the_loader_stay_out_and_the_page_says_so() -> None:
+    session = replace(Session.of(review()), notes=(Note("skipped", "line 3", "a line of Quixote"),))
+    page = html_page(session, SlidingWindow(4), 200, HEURISTIC, words=False).text
+    assert "Quixote" not in page
+    assert "1 note of how it was read: left out" in page
+
+
 # ---- asking for it
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("run.json", "run-1.62.0.html"),
+        ("../../a b/\u202eç?.JSONL", "a-b-u202e-1.62.0.html"),
+        ("…", "1.62.0.html"),
+        ("CON", "CON-1.62.0.html"),
+        ("n" * 300, "n" * 80 + "-1.62.0.html"),
+    ],
+)
+def test_the_file_is_named_by_session_and_release_in_plain_characters(name: str, file: str) -> None:
+    assert page_of(review(), name=name).name == file
+
+
+def test_the_file_is_named_by_ctxlabs_own_policies_too() -> None:
+    assert page_of(review(), SlidingWindow.careful(4), name="run").name == "run-careful.html"
+    assert page_of(review(), Summarizing(), name="run").name == "run-summarizing-proportional-fallback.html"
 
 
 def test_what_is_known_already_gives_the_same_page() -> None:
@@ -341,7 +393,7 @@ def test_what_is_known_already_gives_the_same_page() -> None:
     lanes = compare(messages, policies(4), 200, HEURISTIC)
     told = html_page(session, manager, 200, HEURISTIC, bill=bill, trace=trace, lanes=lanes)
     assert told == html_page(session, manager, 200, HEURISTIC)
-    assert (told.name, told.media_type) == ("page.html", "text/html")
+    assert (told.name, told.media_type) == ("conversation-1.62.0.html", "text/html")
     assert told.about[0].endswith("8 messages, 1 edit in 1 round.")
 
 

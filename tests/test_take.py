@@ -1,6 +1,7 @@
 """`ctxlab take`: what it writes, that it never overwrites, its exit codes, and that it says what to do next."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -87,16 +88,62 @@ def test_the_trace_and_its_table_are_taken(elsewhere: Path) -> None:
 def test_the_page_is_taken_and_says_what_the_trace_says(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ("--what", "page", "--as-of", "1.35.0", "--window-size", "4", "--budget", "200")
     assert taken(*options) == 0
-    assert [file.name for file in elsewhere.iterdir()] == ["page.html"]
-    page = (elsewhere / "page.html").read_text(encoding="utf-8")
+    (file,) = elsewhere.iterdir()
+    assert file.name == "review-2173-reviewer-1.35.0.html"
+    page = file.read_text(encoding="utf-8")
     assert "Does not fit, and gets stuck." in page
     assert "with a budget of 200" in page
     said = capsys.readouterr().out
-    assert "Wrote page.html." in said
+    assert f"Wrote {file.name}." in said
     assert "8 messages, 0 edits in 0 rounds." in said
     assert taken(*options) == 2
-    assert taken(*options, "--force", "--as-of", "1.37.0") == 0
-    assert (elsewhere / "page.html").read_text(encoding="utf-8") != page
+    # Another release does not ask for its place.
+    assert taken(*options, "--as-of", "1.37.0") == 0
+    assert taken(*options, "--force") == 0
+    assert file.read_text(encoding="utf-8") == page
+
+
+def test_the_release_that_does_it_right_is_looked_for(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for budget in ((), ("--budget", "200")):
+        options = ("--wrong", "1.35.0", "--window-size", "4", "--no-prove", "--force", *budget)
+        assert taken(*options) == 0
+        assert (elsewhere / NAME).read_text().startswith('"""Fails with strands-agents 1.35.0, passes with 1.37.0.')
+        assert "is stuck" in capsys.readouterr().out
+
+
+def test_none_asks_for_no_release_that_does_it_right(elsewhere: Path) -> None:
+    session = elsewhere / "given.json"
+    session.write_text(json.dumps([user("go"), *tool_chain(6, "x" * 900)]))
+    options = ("--wrong", "1.37.0", "--window-size", "4", "--no-prove", "-o", "test.py", "--right", "none")
+    assert main(["take", str(session), *options]) == 0
+    assert (elsewhere / "test.py").read_text().startswith('"""Fails with strands-agents 1.37.0.')
+
+
+def test_where_nothing_is_wrong_it_says_which_release_is(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    right = ("--wrong", "1.62.0", "--window-size", "4", "--call", "overflow", "--expect", "no-error", "--no-prove")
+    assert taken(*right) == 1
+    said = capsys.readouterr().err
+    assert "Strands 1.62.0 does nothing wrong here" in said
+    found = re.search(r"Try it with (--wrong \S+ --right \S+)\.", said)
+    assert found
+    # As it says.
+    assert taken(*found[1].split(), "--window-size", "4", "--no-prove") == 0
+
+
+@pytest.mark.parametrize("what", ["session", "trace", "page"])
+def test_a_session_can_leave_without_any_of_its_words(
+    elsewhere: Path, capsys: pytest.CaptureFixture[str], what: str
+) -> None:
+    session = elsewhere / "given.json"
+    session.write_text(json.dumps([user("ask Quixote"), *tool_chain(3, "Quixote says 12")]))
+    arguments = ["take", str(session), "--no-words", "--what", what, "-o", "taken"]
+    assert main(arguments) == 0
+    assert "Quixote" not in (elsewhere / "taken").read_text()
+    assert "xxx xxxxxxx" in (elsewhere / "taken").read_text() or what == "page"
+    assert "Redacted: all words: 4 texts replaced." in capsys.readouterr().out
+    for other in ("--no-redact", "--keep-text"):
+        assert main([*arguments, "--force", other]) == 2
+        assert f"{other} exclude each other" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("what", ["test", "session", "trace", "page"])
@@ -124,7 +171,7 @@ def test_what_leaves_is_redacted_unless_that_is_not_wanted(
         (("--wrong", "1.99.0"), 2, "1.99.0"),
         (("--wrong", "careful"), 2, "must be a release"),
         ((*STUCK, "-o", "no/such/folder/x.py"), 2, "no/such"),
-        (("--wrong", "1.35.0", "--expect", "no-error"), 2, "needs a right policy"),
+        (("--wrong", "1.35.0", "--expect", "no-error", "--right", "none"), 2, "needs a right policy"),
         (("--wrong", "1.35.0", "--right", "1.36.0"), 1, "ctxlab inspect"),
         ((*STUCK, "--budget", "1,000,000", "--call", "overflow"), 1, "smaller --budget"),
         (("--view", "no such view", *STUCK), 2, "no such view"),

@@ -19,6 +19,7 @@ from ctxlab.releases import NEWEST
 if TYPE_CHECKING:
     from ctxlab.comparison import Policy
     from ctxlab.expectations import Call
+    from ctxlab.rights import Right
     from ctxlab.sessions import Session
     from ctxlab.takeaway import Artifact
 
@@ -48,7 +49,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     fault.add_argument(
         "--right",
         metavar="RELEASE",
-        help="the release that is right; or 'careful' (ctxlab's own), 'proportional' (#5791)",
+        help="the release that is right; or 'careful' (ctxlab's own), 'proportional' (#5791), 'none' to do without "
+        "(default: it is looked for, later releases first)",
     )
     fault.add_argument("--call", choices=("overflow", "routine"), help="when it goes wrong (default: both are tried)")
     fault.add_argument(
@@ -78,6 +80,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         default=True,
         help="replace keys, tokens, e-mail addresses, users in home paths and --name (default: yes)",
+    )
+    words.add_argument(
+        "--no-words", action="store_true", help="session, trace and page: all words become filler as long as they are"
     )
     words.add_argument("--name", action="append", default=[], metavar="NAME", help="redact this name too; repeatable")
 
@@ -144,6 +149,10 @@ class Progress:
             f"\r\x1b[K{text}" if self.terminal else text, end="" if self.terminal else "\n", file=sys.stderr, flush=True
         )
 
+    def counted(self, what: str, done: int, of: int) -> None:
+        """Show what is being done now, and how far it is."""
+        self.step(f"{what}: {done:,} of {of:,}")
+
     def done(self) -> None:
         """Clear the line."""
         if self.shown and self.terminal:
@@ -152,10 +161,11 @@ class Progress:
 
 def _made(session: "Session", args: argparse.Namespace, say: Progress) -> "Artifact":
     import ctxlab
-    from ctxlab.takeaway import failing_test, reduced_session, trace_record, trace_table, whole_session
+    from ctxlab.takeaway import NoFault, failing_test, reduced_session, trace_record, trace_table, whole_session
 
+    _check_words(args)
     if args.what == "session" and args.wrong is None:
-        return whole_session(session, args.redact, args.name)
+        return whole_session(session, args.redact, args.name, not args.no_words)
     if args.what in ("trace", "table", "page"):
         policy = _policy(args, args.as_of or args.wrong or NEWEST)
         counter = ctxlab.counter(args.counter)
@@ -163,10 +173,9 @@ def _made(session: "Session", args: argparse.Namespace, say: Progress) -> "Artif
         if args.what == "page":
             from ctxlab.report import html_page
 
-            def written(what: str, done: int, of: int) -> None:
-                say.step(f"{what}: {done:,} of {of:,}")
-
-            return html_page(session, policy, budget, counter, args.redact, args.name, written)
+            return html_page(
+                session, policy, budget, counter, args.redact, args.name, say.counted, words=not args.no_words
+            )
 
         def saved(tokens: int, of: int) -> None:
             say.step(f"reducing: {tokens:,} of {of:,} tokens saved")
@@ -174,27 +183,66 @@ def _made(session: "Session", args: argparse.Namespace, say: Progress) -> "Artif
         trace = ctxlab.recover(session.messages, policy, budget, counter, progress=saved)
         if args.what == "table":
             return trace_table(trace)
-        return trace_record(trace, policy, session.name, args.redact, args.name)
+        return trace_record(trace, policy, session.name, args.redact, args.name, not args.no_words)
     if args.wrong is None:
-        raise ValueError(
-            "say which release is wrong, such as --wrong 1.35.0, and which is right, such as --right 1.37.0"
-        )
+        raise ValueError("say which release is wrong, such as --wrong 1.35.0; --right says which is right, if you know")
     wrong = _policy(args, args.wrong)
-    right = _policy(args, args.right) if args.right else None
-    call, max_calls = _calls(session, wrong, args)
+    right, call, max_calls = _right(session, wrong, args, say)
     make = failing_test if args.what == "test" else reduced_session
-    return make(
-        session,
-        wrong,
-        right,
-        call=call,
-        expectation=args.expect,
-        max_calls=max_calls,
-        keep_text=args.keep_text,
-        redacted=args.redact,
-        names=args.name,
-        progress=_until(args.seconds, say),
-    )
+    try:
+        return make(
+            session,
+            wrong,
+            right,
+            call=call,
+            expectation=args.expect,
+            max_calls=max_calls,
+            keep_text=args.keep_text,
+            redacted=args.redact,
+            names=args.name,
+            progress=_until(args.seconds, say),
+        )
+    except NoFault:
+        if args.right is not None:
+            raise
+        raise NoFault(_elsewhere(session, wrong, args, say)) from None
+
+
+def _right(session: "Session", wrong: "Policy", args: argparse.Namespace, say: Progress) -> "Right":
+    """Return the policy that does it right, the call, and how many are looked at: under a budget those refused."""
+    from ctxlab.expectations import EXPECTATIONS
+    from ctxlab.rights import CALLS, Right, find_right
+    from ctxlab.takeaway import NoFault
+
+    call, max_calls = _calls(session, wrong, args)
+    if args.right == "none":
+        return Right(None, call, max_calls)
+    if args.right is not None:
+        return Right(_policy(args, args.right), call, max_calls)
+    calls = CALLS if call is None else (call,)
+    found = find_right(session.messages, wrong, (max_calls,), calls, args.expect, say.counted)
+    if found.policy is None and args.expect is not None and not EXPECTATIONS[args.expect].alone:
+        raise NoFault(_elsewhere(session, wrong, args, say))
+    return found
+
+
+def _elsewhere(session: "Session", right: "Policy", args: argparse.Namespace, say: Progress) -> str:
+    """Say that nothing is wrong, and which release does wrong what this one does right, if there is one."""
+    from ctxlab.rights import find_wrong
+
+    said = f"{right.name} does nothing wrong here that a test could show."
+    fault = find_wrong(session.messages, right, say.counted)
+    if fault is None:
+        return f"{said} Try other options, or see with `ctxlab inspect` what each release does to it."
+    without = " and without --budget" if args.budget is not None else ""
+    return f"{said} {fault.sentence} Try it with --wrong {fault.wrong.release} --right {right.release}{without}."
+
+
+def _check_words(args: argparse.Namespace) -> None:
+    if args.no_words and not args.redact:
+        raise ValueError("--no-words and --no-redact exclude each other: choose one of them")
+    if args.no_words and args.keep_text:
+        raise ValueError("--no-words and --keep-text exclude each other: choose one of them")
 
 
 def _policy(args: argparse.Namespace, release: str) -> "Policy":

@@ -5,12 +5,12 @@ from typing import Any
 
 import ipywidgets
 
-from ctxlab.comparison import window_releases
 from ctxlab.escaping import html
 from ctxlab.explorers.findings import Findings
 from ctxlab.explorers.state import PolicyKind, Store
 from ctxlab.explorers.view import FULL, Guard, row, set_value, text
-from ctxlab.releases import CHANGES, NEWEST, PINS_FROM, Change, latest_change, parse
+from ctxlab.releases import NEWEST, PINS_FROM, Change, latest_change, parse
+from ctxlab.rights import releases, summary_releases
 
 ABOUT_CAREFUL = (
     "ctxlab's own policy: compares tool ids, shortens the next result that can still shrink, keeps a plain user "
@@ -26,25 +26,6 @@ FALLBACKS = (
     ("collapse", "collapse"),
     ("none", "none"),
 )
-
-SUMMARY_FIELDS = frozenset({"summary_role", "summary_warns", "pins", "fallback"})
-"""What a release must change to be worth choosing for summarizing."""
-
-ALSO = ("1.34.1",)
-"""Releases to offer besides those that differ: the one that #2173 was compared with."""
-
-
-@cache
-def releases() -> tuple[str, ...]:
-    """Return the releases to choose from, newest first: those that differ, the newest, and ALSO."""
-    return tuple(sorted({*window_releases(), NEWEST, *ALSO}, key=parse, reverse=True))
-
-
-@cache
-def summary_releases() -> tuple[str, ...]:
-    """Return the releases to choose from for summarizing, newest first."""
-    differing = {change.version for change in CHANGES if SUMMARY_FIELDS & change.fields.keys()}
-    return tuple(sorted({*differing, CHANGES[0].version, NEWEST}, key=parse, reverse=True))
 
 
 class PolicyBar:

@@ -4,19 +4,16 @@ The policy shown is the one that is wrong; which one does it right is looked for
 here, and no rule.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from ctxlab.comparison import Policy as Manager
 from ctxlab.explorers.findings import Findings
-from ctxlab.explorers.policy_bar import releases, summary_releases
 from ctxlab.explorers.state import Policy
 from ctxlab.explorers.work import Stopped
-from ctxlab.faults import MAX_CALLS, Fault, find_fault
-from ctxlab.releases import NEWEST, parse
+from ctxlab.faults import MAX_CALLS
 from ctxlab.report import html_page
-from ctxlab.summarizing import LAST_KNOWN
+from ctxlab.rights import Right, alternatives, fault_between, find_right, find_wrong
 from ctxlab.takeaway import (
     Artifact,
     Enough,
@@ -28,6 +25,7 @@ from ctxlab.takeaway import (
     trace_table,
     whole_session,
 )
+from ctxlab.tokens import HEURISTIC
 
 What = Literal["test", "page", "reduced", "session", "trace", "table"]
 
@@ -74,7 +72,7 @@ def take(findings: Findings, wish: Wish) -> Artifact:
         return trace_record(trace, run.manager, findings.session.name, *words)
     if wish.what == "table":
         return trace_table(trace)
-    right, max_calls = _right(findings, wish.right)
+    right, call, max_calls = _right(findings, wish.right)
     before = len(findings.messages)
 
     def reducing(tries: int, messages: int, characters: int) -> None:
@@ -87,8 +85,9 @@ def take(findings: Findings, wish: Wish) -> Artifact:
     try:
         made = make(
             findings.session,
-            _manager(findings, findings.state.policy),
+            findings.state.policy.manager(0, findings.counter),
             right,
+            call=call,
             max_calls=max_calls,
             keep_text=wish.keep_text,
             redacted=wish.redacted,
@@ -103,79 +102,30 @@ def take(findings: Findings, wish: Wish) -> Artifact:
     return proven(made, fetch=True, progress=lambda words: findings.progress(words, 0, 0))
 
 
-def rights(policy: Policy) -> dict[str, Policy]:
-    """Return the policies that may do right what one does wrong: later releases, ctxlab's own, earlier releases."""
-    found = list(better(policy))
-    own = parse(policy.release)
-    earlier = [_as_of(policy, release) for release in _offered(policy) if parse(release) < own]
-    return {_name(one): one for one in (*found, *earlier)}
+def rights(policy: Policy) -> dict[str, Manager]:
+    """Return the policies that may do right what the chosen one does wrong, by the names that a `Wish` knows."""
+    return alternatives(policy.manager(0, HEURISTIC))
 
 
-def better(policy: Policy) -> Iterator[Policy]:
-    """Yield the policies that were made to do it better: the releases that came later, oldest first, and ctxlab's."""
-    own = parse(policy.release)
-    yield from (_as_of(policy, release) for release in reversed(_offered(policy)) if parse(release) > own)
-    if policy.kind == "summarizing":
-        yield replace(policy, release=LAST_KNOWN, fallback="proportional")
-    elif policy.kind == "release":
-        yield replace(policy, kind="careful", release=NEWEST, aims=False)
-
-
-def _offered(policy: Policy) -> tuple[str, ...]:
-    offered = {"summarizing": summary_releases, "release": releases}.get(policy.kind)
-    return offered() if offered else ()
-
-
-def _as_of(policy: Policy, release: str) -> Policy:
-    return replace(policy, release=release, fallback="release")
-
-
-def _name(policy: Policy) -> str:
-    if policy.kind == "careful" or policy.fallback == "proportional":
-        return "careful" if policy.kind == "careful" else "proportional"
-    return policy.release
-
-
-def _right(findings: Findings, choice: str) -> tuple[Manager | None, int]:
+def _right(findings: Findings, choice: str) -> Right:
     """Return the policy that does it right, and how many calls to look at: under the budget, or else as many as can be.
 
     Where it is looked for and there is none, what was whole and is broken will have to do.
     """
     policy, refused = findings.state.policy, findings.trace.refused_calls
-    wrong = findings.run.manager
+    wrong = policy.manager(0, findings.counter)
     if choice == ALONE:
-        return None, MAX_CALLS
-    if choice != FIND:
-        right = _manager(findings, rights(policy)[choice])
-        return right, refused if _fault(findings, wrong, right, refused) else MAX_CALLS
-    offered = list(better(policy))
-    for calls in (refused, MAX_CALLS):
-        for number, one in enumerate(offered):
-            findings.progress("Looking for a release that does it right", number, len(offered))
-            right = _manager(findings, one)
-            if _fault(findings, wrong, right, calls):
-                return right, calls
-    return None, MAX_CALLS
+        return Right(None, None, MAX_CALLS)
+    if choice == FIND:
+        return find_right(findings.messages, wrong, (refused, MAX_CALLS), progress=findings.progress)
+    right = alternatives(wrong)[choice]
+    found = fault_between(findings.messages, wrong, right, limit=refused)
+    return Right(right, None, refused if found else MAX_CALLS)
 
 
 def _elsewhere(findings: Findings) -> str:
     """Say which release does wrong what the policy shown does right, if there is one: that is the one to choose."""
-    policy, right = findings.state.policy, findings.run.manager
-    offered = [release for release in _offered(policy) if release != policy.release]
-    for number, release in enumerate(offered):
-        findings.progress("Looking for a release that does it wrong", number, len(offered))
-        fault = _fault(findings, _manager(findings, _as_of(policy, release)), right, MAX_CALLS)
-        if fault is not None and fault.expectation.id != "same-result":
-            return f"{fault.sentence} Choose {fault.wrong.name} as the policy above, and make it again."
+    fault = find_wrong(findings.messages, findings.run.manager, findings.progress)
+    if fault is not None:
+        return f"{fault.sentence} Choose {fault.wrong.name} as the policy above, and make it again."
     return "The tab Compare shows what other policies do to this session."
-
-
-def _fault(findings: Findings, wrong: Manager, right: Manager, calls: int) -> Fault | None:
-    try:
-        return find_fault(findings.messages, wrong, right, max_calls=calls) if calls else None
-    except ValueError:  # with these parameters the two cannot be told apart by their release alone
-        return None
-
-
-def _manager(findings: Findings, policy: Policy) -> Manager:
-    return policy.manager(0, findings.counter)

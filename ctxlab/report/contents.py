@@ -14,6 +14,7 @@ from ctxlab.figures.history import history
 from ctxlab.figures.moment import Moment, Subject
 from ctxlab.figures.policies import policy_name, search_start, verdicts
 from ctxlab.figures.story import Story, story
+from ctxlab.figures.words import plural
 from ctxlab.messages import Conversation
 from ctxlab.recovery import recover
 from ctxlab.redaction import Report, redact_text, redact_trace
@@ -105,8 +106,10 @@ def contents(
     bill: Ledger | None = None,
     trace: Trace | None = None,
     lanes: tuple[Lane, ...] | None = None,
+    words: bool = True,
 ) -> Contents:
-    """Find out all that a page is made of; what is given is not found again."""
+    """Find out all that a page is made of; what is given is not found again. Without ``words`` all are filler."""
+    redacted = redacted or not words
     messages, names = session.messages, tuple(names)
     if bill is None:
         bill = ledger(messages, counter, lambda done, of: progress("Counting tokens", done, of))
@@ -123,12 +126,15 @@ def contents(
     progress("Redacting", 0, 1)
     shown, report = trace, None
     if redacted:
-        shown, report = redact_trace(trace, names, lambda done, of: progress("Redacting", done, of))
+        shown, report = redact_trace(trace, names, lambda done, of: progress("Redacting", done, of), words)
     # What a note says of a file may name a person who is known from the messages alone.
     known = (*names, *users(strings(list(messages)))) if redacted else ()
     reported = session.reported_input_tokens
     estimate = [calibrate(reported, bill).sentence] if reported else []
-    notes = [*estimate, *(str(note) for note in session.notes), *trace.notes]
+    read = list(map(str, session.notes))
+    if read and not words:
+        read = [f"{plural(len(read), 'note')} of how it was read: left out, as notes may quote the session"]
+    notes = [*estimate, *read, *trace.notes]
 
     def fit(text: str, limit: int) -> str:
         return one_line(redact_text(text, known) if redacted else text, limit)

@@ -3,6 +3,7 @@
 Each part has its share of the room; where it does not fit, it shows less, and the page says so.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -28,6 +29,12 @@ ROOM = {"moments": 2_400_000, "rounds": 2_400_000}
 TILES = (MOST_TILES, 3_000, 1_000, 300)
 """Tiles of the rounds, at most: tried in turn until the record has room."""
 
+LONGEST_NAME = 80
+"""Characters of the name of a session in the name of a file."""
+
+_ENDING = re.compile(r"\.(?:jsonl?|eval|zip|ndjson)\Z", re.IGNORECASE)
+_PLAIN = re.compile(r"[^A-Za-z0-9._]+")
+
 
 def html_page(
     session: Session,
@@ -41,17 +48,18 @@ def html_page(
     bill: Ledger | None = None,
     trace: Trace | None = None,
     lanes: tuple[Lane, ...] | None = None,
+    words: bool = True,
 ) -> Artifact:
     """Return one HTML page of what a policy does to a session under a budget in tokens, under 6 MB.
 
-    Words are redacted unless asked not to, and without ``names``; numbers stay those of the session. ``bill``,
-    ``trace`` and ``lanes`` (`compare`) are what is known of the same session, policy and budget already. Raises
-    ValueError for a session without messages, and what ``progress`` raises to stop.
+    Words are redacted unless asked not to, and without ``names``; without ``words`` all of them become filler. Numbers
+    stay those of the session. ``bill``, ``trace`` and ``lanes`` (`compare`) are what is known of the same session,
+    policy and budget already. Raises ValueError for a session without messages, and what ``progress`` raises to stop.
     """
     told = progress or _quiet
     if not session.messages:
         raise ValueError(f"there is no message in the view {session.view!r} of {session.name!r}")
-    found = contents(session, manager, budget, counter, redacted, names, told, bill, trace, lanes)
+    found = contents(session, manager, budget, counter, redacted, names, told, bill, trace, lanes, words)
     matrix = MatrixPicture(found.subject.points, manager, found.shown, told)
     shortened: list[str] = []
     rounds, lines = _rounds(found, shortened, told)
@@ -68,7 +76,16 @@ def html_page(
         f"{plural(len(found.trace.edits), 'edit')} in {plural(len(found.trace.rounds), 'round')}.",
         *shortened,
     )
-    return Artifact("page.html", "text/html", text, about, found.redaction)
+    return Artifact(_file_name(found), "text/html", text, about, found.redaction)
+
+
+def _file_name(found: Contents) -> str:
+    """Return session and release as the name of a file, in characters that every system takes."""
+    name = _ENDING.sub("", found.name)
+    parts = (
+        _PLAIN.sub("-", part)[:LONGEST_NAME].strip("-.") for part in (name, found.policy.name.removeprefix("Strands "))
+    )
+    return "-".join(filter(None, parts)) + ".html"
 
 
 def _quiet(what: str, done: int, of: int) -> None:
