@@ -84,7 +84,9 @@ def test_the_session_of_the_file_is_shown_and_nothing_else(page: Page, explorer:
 
 
 def test_the_token_is_not_left_in_the_address(page: Page, app: App) -> None:
-    assert page.url == f"http://127.0.0.1:{app.port}/"
+    address, _, state = page.url.partition("#")
+    assert address == f"http://127.0.0.1:{app.port}/"
+    assert app.token not in state
 
 
 def test_moving_the_budget_changes_the_picture(page: Page, explorer: Locator) -> None:
@@ -189,9 +191,24 @@ def test_the_page_is_as_wide_as_the_window_and_scrolls_by_itself(page: Page, exp
 
 def test_a_reload_shows_it_again(page: Page, errors: list[str]) -> None:
     before = kernel_of(page)
+    explorer = ready(page)
+    focus(explorer).fill("3")
+    focus(explorer).press("Enter")
+    open_tab(explorer, "Message")
+    expect(page).to_have_url(re.compile("#ctxlab-state"))
+    address = page.url
     page.reload(wait_until="commit")
-    expect(story(ready(page))).to_contain_text("16 messages")
+    explorer = ready(page)
+    expect(story(explorer)).to_contain_text("16 messages")
+    expect(focus(explorer)).to_have_value("3")
+    expect(explorer.get_by_role("tab", name="Message", exact=True)).to_have_attribute("aria-selected", "true")
     assert kernel_of(page) != before
+    # What stands in an address came from anywhere: what is no state is said, and nothing else happens.
+    page.goto("about:blank")
+    page.goto(address[: address.index("#")] + "#ctxlab-state.1.broken", wait_until="commit")
+    explorer = ready(page)
+    expect(explorer.locator(".ctxlab-error")).to_contain_text("state")
+    expect(story(explorer)).to_contain_text("16 messages")
 
 
 def test_nothing_has_failed_and_nothing_was_asked_of_another_server(page: Page, errors: list[str]) -> None:

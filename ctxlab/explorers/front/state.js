@@ -62,6 +62,15 @@ function render({ model, el }) {
   opener.addEventListener("click", () => show(form.hidden));
   el.classList.add("ctxlab-state");
   el.append(copy, save, opener, said, form);
+  // On a page of its own the address holds the state, so that a reload, or a bookmark, shows it again.
+  if (document.body.dataset.voila) {
+    const asked = location.hash.slice(1);
+    // Only when all of it stands: tabs that are still being put up choose the first one of their own accord.
+    const stands = () => el.closest(".ctxlab")?.querySelector("[data-drawn]") && el.closest(".ctxlab").querySelector(".lm-TabBar-tab.lm-mod-current");
+    const soon = () => setTimeout(() => (stands() ? setTimeout(() => open(asked), 300) : soon()), 100);
+    if (asked.startsWith("ctxlab-state.")) soon();
+    model.on("change:text", () => history.replaceState(null, "", `#${model.get("text")}`));
+  }
   // JupyterLab takes single keys for commands.
   el.addEventListener("keydown", (event) => {
     if (!event.ctrlKey && !event.metaKey && !event.altKey && event.key !== "Escape") event.stopPropagation();
