@@ -4,6 +4,7 @@ The proof is the smallest conversation that the policy reaches and, block by blo
 the policy's own full trace; no rule is repeated here.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -44,7 +45,7 @@ class Forecast:
     """What to expect: ``refused_calls`` until the conversation fits, None where it never will.
 
     ``smallest`` is the fewest tokens that the policy reaches; ``held`` what is left there, most tokens first,
-    empty where it fits.
+    empty where it fits. ``no_cut`` says why a sliding window that is stuck cuts nowhere, if that is the reason.
     """
 
     budget: int
@@ -52,6 +53,7 @@ class Forecast:
     smallest: int
     error: str | None
     held: tuple[Held, ...]
+    no_cut: str | None = None
 
     @property
     def sentence(self) -> str:
@@ -61,11 +63,17 @@ class Forecast:
         if self.refused_calls is not None:
             calls = "call" if self.refused_calls == 1 else "calls"
             return f"It will fit after {self.refused_calls:,} refused model {calls}."
-        largest = f" The largest thing left: {_words(self.held[0])}." if self.held else ""
         return (
             f"It will never fit: the smallest that this policy reaches is {self.smallest:,} tokens, "
-            f"{self.smallest - self.budget:,} above the budget. {self.error}.{largest}"
+            f"{self.smallest - self.budget:,} above the budget. {self.error}{self.reason}"
         )
+
+    @property
+    def reason(self) -> str:
+        """Why nothing more can go, as it follows the error: no place to cut, or else what is held."""
+        if self.no_cut:
+            return f": {self.no_cut}."
+        return f". The largest thing left: {_words(self.held[0])}." if self.held else "."
 
 
 def full_trace(messages: Sequence[Message], manager: SlidingWindow | Summarizing, counter: TokenCounter) -> Trace:
@@ -89,7 +97,21 @@ def forecast(
     if smallest <= budget:
         return Forecast(budget, trace.under(budget).refused_calls, smallest, None, ())
     held = tuple(sorted(_held(trace.final, manager, counter), key=lambda found: -found.tokens))
-    return Forecast(budget, None, smallest, (trace.error or "").rstrip(".!"), held)
+    no_cut = why_no_cut(trace.final, manager) if trace.outcome == "stuck" else None
+    return Forecast(budget, None, smallest, (trace.error or "").rstrip(".!"), held, no_cut)
+
+
+def why_no_cut(messages: Conversation, manager: SlidingWindow | Summarizing) -> str | None:
+    """Say why a sliding window cuts a conversation nowhere, by the reasons it gives; None where it may."""
+    if isinstance(manager, Summarizing):
+        return None
+    searched = manager.trim_points(messages)[manager.start(messages) :]
+    if not searched or any(point.kind for point in searched):
+        return None
+    reasons = Counter(point.reason.text for point in searched if point.reason is not None)
+    told = ", ".join(f"{count:,} ({reason})" for reason, count in reasons.most_common(3))
+    where = "the last message" if len(searched) == 1 else f"each of the last {len(searched):,} messages"
+    return f"no cut is possible, as {where}, where it may cut, is refused: {told}"
 
 
 def _held(messages: Conversation, manager: SlidingWindow | Summarizing, counter: TokenCounter) -> Iterator[Held]:

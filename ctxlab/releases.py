@@ -103,6 +103,17 @@ NEWEST = "1.62.0"
 
 PINS_FROM = "1.43.0"
 
+LAST_BEFORE = {
+    "1.29.0": "1.28.0",
+    "1.35.0": "1.34.1",
+    "1.37.0": "1.36.0",
+    "1.38.0": "1.37.0",
+    "1.40.0": "1.39.0",
+    "1.43.0": "1.42.0",
+    "1.44.0": "1.43.0",
+}
+"""The release that came last before one at which the sliding window starts to behave differently, as on PyPI."""
+
 
 def parse(version: str) -> tuple[int, ...]:
     """Return a version as numbers, for comparison. Raises ValueError quoting what is no version."""

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ctxlab
-from ctxlab.forecast import NOT_TEXT, PINNED, forecast, full_trace
+from ctxlab.forecast import NOT_TEXT, PINNED, forecast, full_trace, why_no_cut
 from ctxlab.messages import Conversation
 from ctxlab.recovery import recover
 from ctxlab.samples import sample_sessions
@@ -15,7 +15,7 @@ from ctxlab.sliding_window import SlidingWindow
 from ctxlab.summarizing import INSUFFICIENT, Summarizing
 from ctxlab.truncation import Truncation
 from ctxlab.vocabularies import counter
-from tests.builders import pinned, tool_result, tool_use, user
+from tests.builders import pinned, tool_chain, tool_result, tool_use, user
 from tests.conftest import PROJECT
 from tests.strategies import conversations, filled, managers
 
@@ -110,3 +110,30 @@ def test_what_fits_needs_no_refused_call() -> None:
         forecast((user("hi"),), PROPORTIONAL, 10, HEURISTIC).sentence
         == "It fits as it is: no model call will be refused."
     )
+
+
+def test_where_a_window_finds_no_place_to_cut_that_is_the_reason_and_not_a_size() -> None:
+    messages = (user("go"), *tool_chain(9, "x" * 4000))
+    told = forecast(messages, SlidingWindow.as_of("1.35.0", window_size=4), 100, HEURISTIC)
+    assert told.held
+    assert "The largest thing left" not in told.sentence
+    assert told.sentence.endswith(
+        "Unable to trim conversation context: no cut is possible, as each of the last 4 messages, where it may cut, is "
+        "refused: 2 (it is not a user message; this release has no fallback to a tool pair (#2173)), "
+        "2 (its toolUse would be cut away)."
+    )
+
+
+def test_where_there_is_nothing_to_search_the_size_is_the_reason() -> None:
+    told = forecast((user("go"), user("x" * 9000)), SlidingWindow(), 1, HEURISTIC)
+    assert told.no_cut is None
+    assert "The largest thing left: message 1, block 0 (text" in told.sentence
+
+
+@given(conversations(), managers())
+def test_no_cut_is_only_said_where_the_policy_finds_none(
+    messages: Conversation, manager: SlidingWindow | Summarizing
+) -> None:
+    if why_no_cut(messages, manager) is not None:
+        assert isinstance(manager, SlidingWindow)
+        assert not any(point.kind for point in manager.trim_points(messages))

@@ -31,6 +31,24 @@ def test_a_session_that_gets_stuck_exits_with_1_and_the_sdks_words(capsys: pytes
     assert "Unable to trim conversation context!" in capsys.readouterr().out
 
 
+def test_the_answer_comes_first_then_the_releases_then_the_messages(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["inspect", SEED, "--window-size", "4", "--as-of", "1.35.0", "--budget", "200"])
+    shown = " ".join(capsys.readouterr().out.split())
+    parts = (
+        "Does not fit, and gets stuck.",
+        "every message is refused: ",
+        "is stuck from 1.35.0 to 1.36.0 (#2087, #2173), and fits from 1.37.0 on (#2174).",
+        "What each release does to it",
+        "Unable to trim conversation context: no cut is possible, as each of the last 4 messages",
+        "It will never fit",
+        "Where the conversation may start",
+    )
+    places = [shown.index(part) for part in parts]
+    assert places == sorted(places)
+    # Among the first lines.
+    assert places[2] < 800
+
+
 def test_a_session_that_can_be_trimmed_exits_with_0(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inspect", SEED, "--window-size", "4", "--as-of", "1.37.0"]) == 0
     assert "cut at message 5" in " ".join(capsys.readouterr().out.split())
@@ -64,6 +82,8 @@ def test_what_cannot_be_done_exits_with_2_and_one_line(
 def test_the_json_tells_the_story_of_2173_release_by_release(capsys: pytest.CaptureFixture[str]) -> None:
     _, record = inspect_json(capsys, SEED, "--window-size", "4")
     outcomes = {release["name"]: release["outcome"] for release in record["releases"]}
+    assert record["policy"]["sentence"].startswith("Does not fit, and is made to fit.")
+    assert "is stuck from 1.35.0 to 1.36.0" in record["ranges"]
     assert outcomes["Strands 1.29.0"] == "fits"
     assert outcomes["Strands 1.35.0"] == "stuck"
     assert outcomes["Strands 1.37.0"] == "fits"
@@ -160,6 +180,12 @@ def test_the_page_is_redacted_unless_that_is_not_wanted(tmp_path: Path) -> None:
     main(["inspect", file, "--html", str(tmp_path / "plain.html"), "--no-redact"])
     assert "rosalind" not in (tmp_path / "redacted.html").read_text(encoding="utf-8")
     assert "rosalind" in (tmp_path / "plain.html").read_text(encoding="utf-8")
+
+
+def test_the_page_leaves_the_words_out_where_that_is_asked(tmp_path: Path) -> None:
+    file = written(tmp_path, [user("ask Quixote"), assistant("ok")])
+    main(["inspect", file, "--html", str(tmp_path / "wordless.html"), "--no-words"])
+    assert "Quixote" not in (tmp_path / "wordless.html").read_text(encoding="utf-8")
 
 
 def test_the_verdicts_are_those_of_the_release_asked_for(capsys: pytest.CaptureFixture[str]) -> None:

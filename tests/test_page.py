@@ -172,6 +172,19 @@ def test_the_last_stop_of_a_session_that_gets_stuck_has_the_sdks_words() -> None
     assert "Stuck. Strands 1.35.0 raises “Unable to trim" in record["moments"]["stops"][-1]["sentence"]
 
 
+def test_under_the_verdict_is_which_releases_are_stuck_and_then_what_each_does() -> None:
+    page = Read(page_of(review(), SlidingWindow.as_of("1.35.0", window_size=4)).text).text
+    parts = (
+        "gets stuck.",
+        "is stuck from 1.35.0 to 1.36.0 (#2087, #2173), and fits from 1.37.0 on (#2174).",
+        "What each release does",
+        "Unable to trim conversation context: no cut is possible",
+        "What it costs, and where it may start",
+    )
+    places = [page.index(part) for part in parts]
+    assert places == sorted(places)
+
+
 # ---- small
 
 

@@ -45,7 +45,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--html", type=Path, metavar="OUT", help="also write the page of `take --what page`, never over a file"
     )
-    parser.add_argument("--no-redact", action="store_true", help="leave all words on the page as they are")
+    words = parser.add_mutually_exclusive_group()
+    words.add_argument("--no-redact", action="store_true", help="leave all words on the page as they are")
+    words.add_argument(
+        "--no-words", action="store_true", help="all words on the page become filler as long as they are"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -71,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     if args.html:
         from ctxlab.report import html_page
 
-        known: dict[str, Any] = {"bill": ledger, "trace": trace, "lanes": lanes}
+        known: dict[str, Any] = {"bill": ledger, "trace": trace, "lanes": lanes, "words": not args.no_words}
         try:
             page = html_page(session, policy, budget, counter, not args.no_redact, **known)
             with args.html.open("x", encoding="utf-8", newline="\n") as out:
@@ -83,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
             print(f"ctxlab inspect: cannot write {str(args.html)!a}: {error.strerror}", file=sys.stderr)
             return 2
     if args.json:
-        record = _record(session, ledger, points, policy, trace, lanes)
+        record = _record(session, ledger, points, policy, trace, lanes, counter)
         print(json.dumps(record, ensure_ascii=True, indent=2))
     else:
         _print(session, ledger, points, policy, trace, lanes, counter, args)
@@ -108,7 +112,10 @@ def _record(
     policy: "Policy",
     trace: "Trace",
     lanes: "tuple[Lane, ...]",
+    counter: "TokenCounter",
 ) -> dict[str, Any]:
+    from ctxlab.figures.answer import answer, lane_words, release_ranges
+
     return {
         "session": {
             "name": session.name,
@@ -129,8 +136,14 @@ def _record(
             }
             for point in points
         ],
-        "policy": {"name": policy.name, **_outcome(trace), "steps": list(_steps(trace))},
-        "releases": [{"name": lane.name, "about": lane.about, **_outcome(lane.trace)} for lane in lanes],
+        "policy": {
+            "name": policy.name,
+            "sentence": str(answer(trace, policy, ledger, points)),
+            **_outcome(trace),
+            "steps": list(_steps(trace)),
+        },
+        "ranges": release_ranges(lanes),
+        "releases": [{"name": lane.name, "about": lane_words(lane, counter), **_outcome(lane.trace)} for lane in lanes],
     }
 
 
@@ -173,25 +186,24 @@ def _print(
 ) -> None:
     from rich.console import Console
 
-    from ctxlab.forecast import forecast
+    from ctxlab.figures.answer import answer, release_ranges
 
     console = Console(highlight=False, markup=False)
+    told = answer(trace, policy, ledger, points)
     console.print(f"{session.name}: {len(session.messages):,} messages, {ledger.total:,} tokens ({ledger.counter})")
+    console.print(str(told), style="bold red" if told.tone == "stuck" else "bold")
+    console.print(release_ranges(lanes))
+    default = "half of the session's tokens, as no --budget was given" if args.budget is None else "as given"
+    console.print(f"Budget: {trace.budget:,} tokens, {default}.", style="dim")
     for note in session.notes:
         console.print(f"  {note}", style="dim")
-    default = " (half of it, as no --budget was given)" if args.budget is None else ""
-    over = ledger.total - trace.budget
-    fit = f"over by {over:,}" if over > 0 else "it fits"
-    console.print(f"Budget {trace.budget:,} tokens{default}: {fit}.")
     if session.reported_input_tokens:
         _print_reported(console, session, ledger, args.all)
     console.print()
+    _print_releases(console, lanes, counter)
+    console.print()
+    _print_rounds(console, trace, policy, counter, args.all)
     console.print(_candidates(session, ledger, points, trace.budget, args.all))
-    console.print()
-    console.print(f"{policy.name}. {forecast(session.messages, policy, trace.budget, counter).sentence}")
-    _print_rounds(console, trace, args.all)
-    console.print()
-    _print_releases(console, lanes)
 
 
 def _candidates(
@@ -240,7 +252,10 @@ def _print_reported(console: "Console", session: "Session", ledger: "Ledger", ev
         console.print(f"  {call.messages:>13,}  {call.estimate:>9,}  {call.reported:>9,}  {ratio:>5}", style="dim")
 
 
-def _print_rounds(console: "Console", trace: "Trace", every: bool) -> None:
+def _print_rounds(console: "Console", trace: "Trace", policy: "Policy", counter: "TokenCounter", every: bool) -> None:
+    from ctxlab.forecast import forecast
+
+    console.print(f"{policy.name}. {forecast(trace.start, policy, trace.budget, counter, trace).sentence}")
     shown = trace.rounds if every else trace.rounds[:10]
     for round, tokens in zip(shown, trace.tokens[1:], strict=False):
         edits = f"{len(round.edits):,} edit{'s' if len(round.edits) != 1 else ''}"
@@ -252,11 +267,12 @@ def _print_rounds(console: "Console", trace: "Trace", every: bool) -> None:
             console.print(f"  … and {len(sentences) - 3:,} more (--all)", style="dim")
     if len(shown) < len(trace.rounds):
         console.print(f"… and {len(trace.rounds) - len(shown):,} more rounds (--all)", style="dim")
-    if trace.error:
-        console.print(f"{trace.outcome.capitalize()}: {trace.error}", style="bold red")
+    console.print()
 
 
-def _print_releases(console: "Console", lanes: "tuple[Lane, ...]") -> None:
+def _print_releases(console: "Console", lanes: "tuple[Lane, ...]", counter: "TokenCounter") -> None:
+    from ctxlab.figures.answer import lane_words
+
     width = max(len(lane.name) for lane in lanes)
     console.print(f"{'What each release does to it':<{width + 7}}  {'refused':>7}  {'messages':>8}  {'tokens':>9}")
     console.print(f"{'':<{width + 7}}  {'calls':>7}  {'left':>8}  {'left':>9}")
@@ -266,7 +282,7 @@ def _print_releases(console: "Console", lanes: "tuple[Lane, ...]") -> None:
         console.print(
             f"{lane.name:<{width}}  {trace.outcome:<5}  {numbers}", style="" if trace.error is None else "red"
         )
-        console.print(f"  {trace.error or lane.about}", style="dim")
+        console.print(f"  {lane_words(lane, counter)}", style="dim")
 
 
 def _plain(text: str) -> str:

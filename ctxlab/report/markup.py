@@ -9,13 +9,15 @@ from importlib.metadata import version
 from ctxlab.comparison import Lane
 from ctxlab.escaping import html, one_line
 from ctxlab.faults import options
+from ctxlab.figures.answer import lane_words, release_ranges
 from ctxlab.figures.candidates import COLUMNS, LABEL, PAGE, candidate
 from ctxlab.figures.matrix import END, WHOLE, MatrixPicture
 from ctxlab.figures.words import about, plural
 from ctxlab.providers import providers
-from ctxlab.report.contents import Contents
+from ctxlab.report.contents import LONGEST, Contents
 from ctxlab.report.verdicts import details
 from ctxlab.summarizing import Summarizing
+from ctxlab.tokens import TokenCounter
 
 ROUNDS = 12
 """Rounds that are told in words where no script plays them."""
@@ -31,17 +33,18 @@ def body(contents: Contents, matrix: MatrixPicture, rounds: Sequence[str], short
     yield f"<p class=under>{html(_under(contents))}</p>"
     told = contents.story
     yield f'<div class="ctxlab-story {told.tone}"><b>{html(told.headline)}</b> {html(told.text)}</div>'
+    yield f"<p class=ranges>{html(release_ranges(contents.lanes))}</p>"
     yield (
         '<p id=unscripted class="ctxlab-said">Scripts are off here. What follows can be read; pictures, the rounds in '
         "motion and the whole tables need them. They load nothing: this page has no network.</p>"
     )
     yield "".join(_small_print(contents))
     yield "</header>"
+    yield _section("releases", "What each release does", _releases(contents.lanes, contents.counter))
     yield _section("timeline", "What it costs, and where it may start", _in_focus(contents))
     yield _section("candidates", LABEL, _candidates(contents))
     yield _section("rounds", f"Rounds of {contents.policy_name}", _listed(rounds) or "<p>Nothing has to be done.</p>")
     yield _section("verdicts", "What providers make of it", _verdicts(matrix))
-    yield _section("releases", "What each release does", _releases(contents.lanes))
     less = f"<p>To keep this page small: {html(' '.join(shortened))}</p>" if shortened else ""
     yield (
         f"<footer>{less}<p>Made by ctxlab {html(version('ctxlab'))}. One file, no network: what is shown was found "
@@ -113,7 +116,7 @@ def _answers(matrix: MatrixPicture) -> Iterator[str]:
         yield f"<tr><th scope=row>{html(label)}</th>{marks}<td>{html(' '.join(said))}</td></tr>"
 
 
-def _releases(lanes: Iterable[Lane]) -> str:
+def _releases(lanes: Iterable[Lane], counter: TokenCounter) -> str:
     rows = []
     for lane in lanes:
         trace = lane.trace
@@ -121,7 +124,7 @@ def _releases(lanes: Iterable[Lane]) -> str:
         state = "accepted" if trace.outcome == "fits" else "refused"
         numbers = (trace.refused_calls, len(trace.final), trace.tokens[-1])
         left = "".join(f"<td class=right>{number:,}</td>" for number in numbers)
-        about = html(one_line(trace.error or lane.about, 300))
+        about = html(one_line(lane_words(lane, counter), LONGEST))
         rows.append(
             f"<tr><th scope=row>{html(lane.name)}</th><td class={state}>{outcome}</td>{left}<td>{about}</td></tr>"
         )
