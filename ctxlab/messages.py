@@ -162,7 +162,8 @@ def is_pinned(messages: Sequence[Message], index: int) -> bool:
 
 def pinned_indices(messages: Sequence[Message]) -> set[int]:
     """Return the indices of all messages that are pinned, as `is_pinned` says."""
-    flagged = [index for index, message in enumerate(messages) if has_pinned_flag(message)]
+    # Asked of whole conversations round after round, and hardly any message has metadata.
+    flagged = [index for index, message in enumerate(messages) if "metadata" in message and has_pinned_flag(message)]
     near = {at for index in flagged for at in (index - 1, index, index + 1) if 0 <= at < len(messages)}
     return {index for index in near if is_pinned(messages, index)}
 

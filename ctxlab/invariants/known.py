@@ -10,7 +10,7 @@ from itertools import chain, islice
 
 from ctxlab.invariants.catalogue import CONVERSATION_RULES
 from ctxlab.invariants.judging import UNLIMITED, Case, Verdict, broken_cases, in_order, judged, verdict, violations
-from ctxlab.invariants.parting import Parts, parted, partings
+from ctxlab.invariants.parting import Alike, Parts, parted, partings
 from ctxlab.invariants.provider_rules import CHECKS, Limits
 from ctxlab.invariants.rules import Violation
 from ctxlab.invariants.turns import Gap, Merging, View, look, paired
@@ -32,6 +32,7 @@ class Known:
     def __init__(self, messages: Sequence[Message]) -> None:
         self.messages: Conversation = tuple(messages)
         self._places: dict[int, int] = {}
+        self._alike: Alike = {}
         self._views: dict[Merging, View] = {}
         self._breaches: dict[tuple[Merging, str, Limits], tuple[Violation, ...]] = {}
 
@@ -51,7 +52,7 @@ class Known:
         """
         if not state:
             return tuple(verdict(state, name) for name in tuple(asked) or providers())
-        parting = list(partings(self.messages, state, origins))
+        parting = list(partings(self.messages, state, origins, self._alike))
         parts: dict[Merging, Parts] = {}
         found = []
         for name in tuple(asked) or providers():
@@ -69,7 +70,9 @@ class Known:
             return self.verdicts(state, origins, (provider,))[0].violations
         if not state:
             return violations(state)
-        return in_order(list(self._six(parted(state, origins, partings(self.messages, state, origins), "none"))))
+        return in_order(
+            list(self._six(parted(state, origins, partings(self.messages, state, origins, self._alike), "none")))
+        )
 
     def breaks(self, state: Conversation, same: int, case: Case) -> bool:
         """Say whether a case is among the `broken_cases` of ``state``, whose last ``same`` messages are those here."""

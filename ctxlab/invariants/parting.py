@@ -13,6 +13,9 @@ from ctxlab.invariants.rules import Violation
 from ctxlab.invariants.turns import Merging, View, joins, look, role_of
 from ctxlab.messages import Conversation, Message, blocks, tool_result_ids, tool_use_ids
 
+Alike = dict[tuple[int, int], tuple[Message, Message, bool]]
+"""Pairs of messages by their identities, with whether they look alike."""
+
 
 @dataclass(frozen=True, slots=True)
 class Window:
@@ -96,11 +99,14 @@ def _turn_end(state: Conversation, at: int, merging: Merging) -> int:
     return at
 
 
-def partings(known: Conversation, state: Conversation, origins: Sequence[int | None]) -> Iterator[int]:
-    """Yield the places between messages of the state, in order, at which it does not go on as what is known."""
+def partings(known: Conversation, state: Conversation, origins: Sequence[int | None], alike: Alike) -> Iterator[int]:
+    """Yield the places between messages of the state, in order, at which it does not go on as what is known.
+
+    ``alike`` remembers which messages were compared: a trace asks about the same ones round after round.
+    """
     before: int | None = -1
     for at, (message, origin) in enumerate(zip(state, origins, strict=True)):
-        same = origin is not None and looks_alike(known[origin], message)
+        same = origin is not None and (known[origin] is message or _looked_alike(known[origin], message, alike))
         if not same or before is None or origin != before + 1:
             yield at
         before = origin if same else None
@@ -108,10 +114,16 @@ def partings(known: Conversation, state: Conversation, origins: Sequence[int | N
         yield len(state)
 
 
+def _looked_alike(one: Message, other: Message, alike: Alike) -> bool:
+    # The messages are kept with what was found, so that no other ones can get their identities.
+    key = id(one), id(other)
+    if key not in alike:
+        alike[key] = one, other, looks_alike(one, other)
+    return alike[key][2]
+
+
 def looks_alike(one: Message, other: Message) -> bool:
     """Say whether two messages are the same to every rule about a conversation: role, blocks, ids, blank texts."""
-    if one is other:
-        return True
     mine, theirs = blocks(one), blocks(other)
     if role_of(one) != role_of(other) or len(mine) != len(theirs):
         return False

@@ -12,8 +12,9 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 import ctxlab
+from ctxlab.checks import check_trace
 from ctxlab.messages import Conversation, has_tool_result
-from tests.builders import tool_chain, user
+from tests.builders import assistant, tool_chain, user
 
 MESSAGES = 10_000
 
@@ -70,6 +71,40 @@ def test_recovering_a_long_tool_heavy_session_against_the_sdks_own_loop(
     assert benchmark.stats is not None
     benchmark.extra_info["sdk_seconds"] = sdk
     benchmark.extra_info["times_faster_than_the_sdk"] = sdk / benchmark.stats.stats.median
+
+
+def role_breaches(count: int = MESSAGES) -> Conversation:
+    """Two user and two assistant messages in a row before three tool pairs: what a cut meets is broken already."""
+    turn = (user("q"), user("and"), assistant("ok"), assistant("then"), *tool_chain(3, "x" * 900))
+    return (turn * (count // len(turn)))[:count]
+
+
+@pytest.mark.benchmark(group="recover")
+@pytest.mark.parametrize("pin_first", [None, 1])
+def test_the_careful_policy_on_a_session_that_breaks_rules_against_what_edits_cost_alone(
+    benchmark: BenchmarkFixture, pin_first: int | None
+) -> None:
+    """Two messages a cut, thousands of rounds: bare is replaying them."""
+    messages, counter = role_breaches(), ctxlab.counter("heuristic")
+    manager = ctxlab.SlidingWindow.careful(MESSAGES * 9 // 10, pin_first=pin_first)
+    measured: Any = benchmark.pedantic  # it has no types
+    trace = measured(lambda: ctxlab.recover(messages, manager, -1, counter), rounds=2)
+    assert len(trace.rounds) > MESSAGES // 10
+    assert benchmark.stats is not None
+    bare = best_of(2, lambda: list(trace.states()))
+    benchmark.extra_info["rounds"] = len(trace.rounds)
+    benchmark.extra_info["times_a_bare_replay"] = benchmark.stats.stats.min / bare
+
+
+@pytest.mark.benchmark(group="check")
+def test_checking_thousands_of_rounds_against_what_edits_cost_alone(benchmark: BenchmarkFixture) -> None:
+    """Every cut is judged in the light of what is known of the start; bare is replaying the trace."""
+    messages, counter = role_breaches(), ctxlab.counter("heuristic")
+    trace = ctxlab.recover(messages, ctxlab.SlidingWindow.careful(MESSAGES * 9 // 10), -1, counter)
+    measured: Any = benchmark.pedantic  # it has no types
+    measured(lambda: check_trace(trace), rounds=1)
+    assert benchmark.stats is not None
+    benchmark.extra_info["times_a_bare_replay"] = benchmark.stats.stats.min / best_of(2, lambda: list(trace.states()))
 
 
 @pytest.mark.benchmark(group="trim_points")

@@ -1,10 +1,13 @@
 """What one move of the budget slider costs in Python: from the value that arrives to all values that are sent back.
 
 Not collected by the default run: `python -m pytest tests/benchmarks/test_slider.py` prints the figures. The aim is at
-most 5 ms at 10,000 messages; what the browser adds is measured there.
+most 5 ms at 10,000 messages; what the browser adds is measured there. Whatever takes longer has to be heard of: the
+longest silence of a tab that is opened is measured here too.
 """
 
-from itertools import cycle
+import time
+from itertools import cycle, pairwise
+from typing import Any
 
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
@@ -39,3 +42,31 @@ def test_a_slider_move(benchmark: BenchmarkFixture, count: int, window: float) -
 
     benchmark(move)
     assert explorer.errors.widget.value == ""
+
+
+@pytest.mark.parametrize("name", ["Invariants", "Compare", "Tune"])
+def test_a_tab_is_opened_and_can_be_stopped_on_the_way(benchmark: BenchmarkFixture, name: str) -> None:
+    """The aim is a report of progress every second of processor time; bare is asking each message for its cost."""
+    explorer = Explorer(Session.of(tool_heavy(10_000)))
+    told = explorer.finder.progress
+    heard: list[float] = []
+
+    def listen(what: str, done: int, of: int) -> None:
+        told(what, done, of)
+        heard.append(time.process_time())
+
+    def opened() -> None:
+        heard.append(time.process_time())
+        explorer.tab.selected_index = next(at for at, tab in enumerate(explorer.tabs) if tab.name == name)
+        heard.append(time.process_time())
+
+    explorer.finder.progress = listen
+    measured: Any = benchmark.pedantic  # it has no types
+    measured(opened, rounds=1)
+    assert explorer.state.tab == name
+    started = time.process_time()
+    for message in explorer.findings.messages:
+        explorer.findings.counter.message(message)
+    bare = time.process_time() - started
+    benchmark.extra_info["longest_silence_seconds"] = max(later - before for before, later in pairwise(heard))
+    benchmark.extra_info["times_a_bare_count"] = (heard[-1] - heard[0]) / bare
