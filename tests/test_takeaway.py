@@ -30,6 +30,7 @@ from ctxlab.takeaway import (
     TraceFormatError,
     artifacts,
     failing_test,
+    proof,
     proven,
     reduced_session,
     trace_from_json,
@@ -39,7 +40,7 @@ from ctxlab.takeaway import (
     whole_session,
 )
 from ctxlab.takeaway.literals import literal
-from ctxlab.takeaway.proof import installed_release, prove
+from ctxlab.takeaway.proof import installed_release, prove, what_is_missing
 from ctxlab.takeaway.pytest_file import pytest_file
 from ctxlab.truncation import Truncation
 from ctxlab.vocabularies import counter
@@ -219,6 +220,26 @@ def test_without_a_run_there_is_no_proof(monkeypatch: pytest.MonkeyPatch, tmp_pa
         "strands-agents 1.35.0",
         "strands-agents 1.37.0",
     ]
+
+
+def test_what_has_to_be_installed_is_told_as_a_command_for_this_very_python(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/with a blank/bin/python")
+    monkeypatch.setattr(proof, "find_spec", lambda name: None)
+    assert what_is_missing() == "'/with a blank/bin/python' -m pip install strands-agents pytest"
+    made = failing_test(review(), *STUCK)
+    told = proven(made).proof
+    assert told is not None
+    assert "'/with a blank/bin/python' -m pip install strands-agents pytest" in told.missing[0]
+    # So it is where a release alone is lacking.
+    monkeypatch.undo()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(artifacts, "installed_release", lambda: None)
+    monkeypatch.setattr(sys, "executable", "/with a blank/bin/python")
+    lacking = proven(made).proof
+    assert lacking is not None
+    assert "or '/with a blank/bin/python' -m pip install strands-agents==1.35.0)" in lacking.missing[0]
 
 
 def test_only_a_test_can_be_proven() -> None:

@@ -21,7 +21,7 @@ from ctxlab.releases import NEWEST, parse
 from ctxlab.sessions.notebook import NoteBook
 from ctxlab.sessions.saving.strands import message_list
 from ctxlab.sessions.session import Session, count
-from ctxlab.takeaway.proof import Proof, Result, installed_release, prove
+from ctxlab.takeaway.proof import Proof, Result, installed_release, installs, prove
 from ctxlab.takeaway.pytest_file import pytest_file, title
 from ctxlab.takeaway.trace_json import trace_to_json
 from ctxlab.takeaway.wheels import DISTRIBUTION, WheelError, cache_folder, unpacked
@@ -157,7 +157,7 @@ def proven(artifact: Artifact, fetch: bool = False, progress: Callable[[str], ob
         kept = cache_folder() / release
         if not fetch and not (kept / "strands").is_dir():
             raise LookupError(
-                f"it is neither installed nor fetched (--prove fetches it, or pip install {_pinned(release)})"
+                f"it is neither installed nor fetched (--prove fetches it, or {installs(_pinned(release))})"
             )
         try:
             return unpacked(release)

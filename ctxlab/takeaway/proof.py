@@ -5,6 +5,7 @@ that cannot be collected, or an error elsewhere, proves nothing.
 """
 
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -71,9 +72,14 @@ class Proof:
 
 
 def what_is_missing() -> str | None:
-    """Return what has to be installed before a test can be run, None where all is there."""
+    """Return the command that installs what is lacking to run a test, None where all is there."""
     lacking = [name for module, name in (("strands", DISTRIBUTION), ("pytest", "pytest")) if find_spec(module) is None]
-    return f"pip install {' '.join(lacking)}" if lacking else None
+    return installs(*lacking) if lacking else None
+
+
+def installs(*packages: str) -> str:
+    """Return the command that installs packages for this very Python, whichever environment a shell is in."""
+    return shlex.join([sys.executable, "-m", "pip", "install", *packages])
 
 
 def installed_release() -> str | None:
