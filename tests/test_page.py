@@ -34,7 +34,7 @@ from ctxlab.sliding_window import SlidingWindow
 from ctxlab.summarizing import Summarizing
 from ctxlab.takeaway import Artifact
 from ctxlab.tokens import HEURISTIC, ledger
-from tests.builders import assistant, image, message, review, tool_chain, tool_result, tool_use, user
+from tests.builders import assistant, image, message, review, tool_chain, tool_result, tool_use, use_block, user
 from tests.strategies import conversations, managers
 
 SECRET = "AKIAQ3EGRIDGZ5TNXV7B"
@@ -183,6 +183,15 @@ def test_under_the_verdict_is_which_releases_are_stuck_and_then_what_each_does()
     )
     places = [page.index(part) for part in parts]
     assert places == sorted(places)
+
+
+def test_many_ids_that_mend_it_are_listed_once_for_all_providers() -> None:
+    calls = [use_block(f"call-{number}") for number in range(9)]
+    messages = (user("go"), message("assistant", *calls), user("and?"), assistant("ok"))
+    page = Read(page_of(messages).text).text
+    verdicts = page[page.index("What providers make of it") :]
+    assert verdicts.count("'call-7'") == 1
+    assert verdicts.count("'call-0' and the 8 listed with it above") > 3
 
 
 # ---- small

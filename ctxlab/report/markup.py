@@ -3,6 +3,7 @@
 Every text is escaped here or by whoever made it. No style is set on an element: a strict page would not apply it.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 
@@ -21,6 +22,12 @@ from ctxlab.tokens import TokenCounter
 
 ROUNDS = 12
 """Rounds that are told in words where no script plays them."""
+
+UNCUT = 20_000
+"""Characters of a sentence before long lists of ids are taken out of it."""
+
+_IDS = re.compile(r"'[^']{1,200}'(?:, '[^']{1,200}'){3,}")
+"""Four ids or more, as repairs list them."""
 
 SIGNS = {"accepted": "✓ accepts it", "refused": "× refuses it", "unknown": "? unknown"}
 """A verdict in sign and word."""
@@ -108,12 +115,28 @@ def _verdicts(matrix: MatrixPicture) -> str:
 
 
 def _answers(matrix: MatrixPicture) -> Iterator[str]:
+    listed = set[str]()
     for name, label in providers().items():
         statuses = [matrix.verdict(key, name).status for key in (WHOLE, END)]
         key = END if statuses[1] != "accepted" or statuses[0] == "accepted" else WHOLE
-        said = [one["text"] for one in details(matrix, key, name) if one["kind"] in ("answer", "repair")]
+        told = [one["text"] for one in details(matrix, key, name, UNCUT) if one["kind"] in ("answer", "repair")]
+        said = [one_line(_listed_once(text, listed), LONGEST) for text in told]
         marks = "".join(f"<td class={status}>{SIGNS[status]}</td>" for status in statuses)
         yield f"<tr><th scope=row>{html(label)}</th>{marks}<td>{html(' '.join(said))}</td></tr>"
+
+
+def _listed_once(text: str, listed: set[str]) -> str:
+    """Return a text with each long list of ids in it told once; ``listed`` are those that were told before."""
+
+    def short(found: re.Match[str]) -> str:
+        ids = found.group()
+        if ids not in listed:
+            listed.add(ids)
+            return ids
+        first = ids.split(", ", 1)[0]
+        return f"{first} and the {ids.count(', '):,} listed with it above"
+
+    return _IDS.sub(short, text)
 
 
 def _releases(lanes: Iterable[Lane], counter: TokenCounter) -> str:

@@ -45,11 +45,11 @@ def matrix_record(matrix: MatrixPicture, around: int, progress: Progress) -> dic
     }
 
 
-def details(matrix: MatrixPicture, key: int, name: str) -> list[Detail]:
-    """Return what is said of a cell, fit to be shown."""
+def details(matrix: MatrixPicture, key: int, name: str, longest: int = LONGEST) -> list[Detail]:
+    """Return what is said of a cell, fit to be shown, each sentence up to so many characters."""
     found = matrix.details(key, name)
     for one in found:
-        one["text"] = one_line(one["text"], LONGEST)
+        one["text"] = one_line(one["text"], longest)
     return found
 
 
