@@ -4,6 +4,7 @@ It runs in a folder as somebody else's archive may have left it, on a file with 
 """
 
 import json
+import logging
 import os
 import re
 import signal
@@ -23,13 +24,14 @@ from urllib.request import url2pathname
 from uuid import uuid4
 
 import pytest
+from jupyter_server.base.websocket import WebSocketMixin
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
 
 from ctxlab.cli import main
 from ctxlab.commands._app_page import _shown
-from ctxlab.commands._app_server import _Server
+from ctxlab.commands._app_server import SETTINGS, _Server
 from tests.builders import assistant, tool_result, tool_use, user
 from tests.conftest import need
 from tests.test_cli import modules_after
@@ -339,6 +341,21 @@ def test_the_browser_is_led_there_by_a_file_and_is_not_told_the_token(
     told = asked.get(timeout=20)
     assert "abc" not in told
     assert "url=http://127.0.0.1:1/login?token=abc" in Path(url2pathname(urlsplit(told).path)).read_text()
+
+
+def test_no_connection_of_a_page_is_closed_because_of_a_ping() -> None:
+    class Opened:
+        def open(self) -> None:
+            """Do what Tornado does."""
+
+    class Connection(WebSocketMixin, Opened):
+        settings = SETTINGS
+        log = logging.getLogger(__name__)
+        request = SimpleNamespace(path="/")
+
+    connection = Connection()
+    connection.open()
+    assert connection.ping_callback is None
 
 
 def test_asking_for_help_does_not_load_the_server() -> None:

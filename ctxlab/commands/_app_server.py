@@ -39,6 +39,16 @@ _POLICY = "; ".join(
 )
 _LARGEST_UPLOAD = 512 * 1024 * 1024
 
+SETTINGS = {
+    "allow_remote_access": False,
+    "headers": {"Content-Security-Policy": _POLICY},
+    "websocket_max_message_size": _LARGEST_UPLOAD,
+    # Nothing between a page and this computer forgets a silent connection. With pings, Jupyter Server closes one whose
+    # answer took as long as Tornado lets it take at most, which is until the next ping: every one, that is.
+    "ws_ping_interval": 0,
+}
+"""What Tornado is told."""
+
 
 def serve(
     listening: socket.socket, file: str, format: str | None, name: str, theme: str, *, open_browser: bool
@@ -59,13 +69,7 @@ def serve(
         # Its warning that nobody has signed our notebook helps no one.
         log_level="ERROR",
         config=_config(name, theme),
-        tornado_settings={
-            "allow_remote_access": False,
-            "headers": {"Content-Security-Policy": _POLICY},
-            "websocket_max_message_size": _LARGEST_UPLOAD,
-            # Jupyter's own default is longer than the interval, and Tornado warns of that.
-            "ws_ping_timeout": 30_000,
-        },
+        tornado_settings=SETTINGS,
     )
     server.initialize([])
     server.start()

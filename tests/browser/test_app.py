@@ -28,12 +28,24 @@ def errors() -> list[str]:
     return []
 
 
+SEEN = """
+window.seen = new Set();
+const look = () => {
+  for (const text of ["Opening", "Loading widget"]) if (document.body?.innerText.includes(text)) seen.add(text);
+  setTimeout(look, 5);
+};
+look();
+"""
+"""Notes which of these texts a person has seen; what is there but hidden is no part of a page's innerText."""
+
+
 def opened(browser: Browser, app: App, errors: list[str]) -> Page:
     """A new page in a browser that has never been here, with the explorer drawn."""
     page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda told: errors.append(told.text) if told.type == "error" else None)
     page.on("request", lambda sent: None if is_here(sent.url, app) else errors.append(f"asked for {sent.url}"))
+    page.add_init_script(SEEN)
     page.goto(app.address, wait_until="commit")
     expect(page.get_by_role("status").filter(has_text="Opening")).to_be_visible()
     ready(page)
@@ -64,6 +76,11 @@ def explorer(page: Page) -> Locator:
     number(explorer, "Token budget, exactly", 1500)
     expect(story(explorer)).to_contain_text("budget 1,500")
     return explorer
+
+
+def test_until_the_explorer_is_drawn_the_page_says_what_it_opens(page: Page, explorer: Locator) -> None:
+    assert page.evaluate("[...seen]") == ["Opening"]
+    expect(page.locator("#loading")).to_have_count(0)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
