@@ -7,7 +7,7 @@ import pytest
 
 from ctxlab.explorers import Explorer
 from ctxlab.explorers.take_tab import KINDS, TakeTab
-from ctxlab.explorers.taking import ALONE, FIND, Wish, take
+from ctxlab.explorers.taking import ALONE, FIND, What, Wish, take
 from ctxlab.faults import find_fault
 from ctxlab.samples import sample_sessions
 from ctxlab.sessions import Session
@@ -90,6 +90,16 @@ def test_what_is_secret_stays_unless_it_is_asked_for() -> None:
     assert len(json.loads(offer.text)[0]["content"][0]["text"]) == len(f"my key is {SECRET}, says Ada Lovelace")
     assert SECRET in make(explorer, "session", redacted=False).offer.text
     assert not explorer.tabs[-1].offer.redacted
+
+
+@pytest.mark.parametrize("what", ["page", "session", "trace"])
+def test_a_wish_without_words_leaves_no_word(what: What) -> None:
+    findings = Explorer(Session.of([user("ask Quixote"), assistant("Quixote says so. " * 99)])).findings
+    assert "Quixote" in take(findings, Wish(what)).text
+    made = take(findings, Wish(what, words=False))
+    assert "Quixote" not in made.text
+    assert made.redaction is not None
+    assert made.redaction.sentences[0].startswith("all words: ")
 
 
 def test_the_words_of_the_session_are_kept_only_on_request(stuck: Explorer) -> None:

@@ -40,7 +40,8 @@ ALONE = "alone"
 class Wish:
     """What is wanted. ``right`` is a release, "careful", "proportional", `FIND` or `ALONE`.
 
-    With ``prove`` a failing test is run on the releases, and those that are not there yet are fetched.
+    With ``prove`` a failing test is run on the releases, and those that are not there yet are fetched. Without
+    ``words`` every text of a page, a whole session or a trace becomes filler.
     """
 
     what: What = "test"
@@ -49,6 +50,7 @@ class Wish:
     redacted: bool = True
     names: tuple[str, ...] = ()
     prove: bool = True
+    words: bool = True
 
 
 def take(findings: Findings, wish: Wish) -> Artifact:
@@ -65,11 +67,12 @@ def take(findings: Findings, wish: Wish) -> Artifact:
             progress=findings.progress,
             bill=findings.ledger,
             trace=trace,
+            words=wish.words,
         )
     if wish.what == "session":
-        return whole_session(findings.session, *words)
+        return whole_session(findings.session, *words, words=wish.words)
     if wish.what == "trace":
-        return trace_record(trace, run.manager, findings.session.name, *words)
+        return trace_record(trace, run.manager, findings.session.name, *words, words=wish.words)
     if wish.what == "table":
         return trace_table(trace)
     right, call, max_calls = _right(findings, wish.right)
