@@ -282,3 +282,13 @@ def test_a_range_in_sight_is_the_range_of_the_lanes() -> None:
     near = json.loads(tab.widget.record)
     assert (near["first"], near["size"], len(near["bars"])) == (100, 1, 60)
     assert {len(strip["fates"]) for strip in near["strips"]} == {60}
+
+
+def test_which_release_broke_it_and_which_one_mended_it_is_said_in_a_sentence() -> None:
+    explorer = Explorer(sample_sessions()["review-2173"], release="1.35.0", window_size=4, budget=150)
+    explorer.store.change(tab="Compare")
+    record = json.loads(next(tab for tab in explorer.tabs if tab.name == "Compare").widget.record)
+    assert "stuck from 1.35.0 to 1.36.0" in record["ranges"]
+    assert "fits from 1.37.0 on (#2174)" in record["ranges"]
+    explorer.store.change_policy(kind="summarizing")
+    assert json.loads(next(tab for tab in explorer.tabs if tab.name == "Compare").widget.record)["ranges"] == ""

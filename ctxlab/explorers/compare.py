@@ -10,11 +10,13 @@ from typing import Any
 import anywidget
 import traitlets
 
+from ctxlab.comparison import Lane, window_releases
 from ctxlab.explorers.bundle import script, style
 from ctxlab.explorers.comparing import Compared, Comparing
 from ctxlab.explorers.findings import Findings
 from ctxlab.explorers.state import Policy, Store
 from ctxlab.explorers.view import Guard, set_value
+from ctxlab.figures.answer import release_ranges
 from ctxlab.figures.grouping import Groups
 from ctxlab.figures.lanes import STORY, Told, policy_rows
 from ctxlab.figures.matrix import WHOLE, cell_details, columns
@@ -114,6 +116,7 @@ class CompareTab:
             "strips": strips,
             "columns": columns(),
             "rows": list(policy_rows(len(findings.messages), comparing.as_it_is(), self._lanes_told())),
+            "ranges": _ranges(findings),
             "chosen": state.compared is not None,
             "full": len(policies) > MOST,
         }
@@ -154,6 +157,18 @@ class CompareTab:
                 self.store.change(policy=beside[lane], compared=kept, stop=None)
             case "reset":
                 self.store.change(compared=None)
+
+
+def _ranges(findings: Findings) -> str:
+    """Say from which release to which the sliding window fits, with the parameters that are chosen."""
+    state = findings.state
+    if state.policy.kind == "summarizing":
+        return ""
+    lanes = []
+    for release in window_releases():
+        run = findings.played(replace(state.policy, kind="release", release=release))
+        lanes.append(Lane(run.manager.name, "", run.manager, run.trace.under(state.budget)))
+    return release_ranges(lanes)
 
 
 def others(policy: Policy, compared: tuple[Policy, ...] | None) -> tuple[Policy, ...]:

@@ -6,6 +6,7 @@ const SHOWN = 2; // broken rules that are listed below a lane
 
 export function renderCompare({ record, focus, selected, details, el, on = {} }) {
   const headline = make("p", { role: "status" });
+  const ranges = make("p", { class: "ranges" });
   const lanes = make("ol", { class: "lanes" });
   const about = make("p", { class: "about", "aria-live": "polite" });
   const sight = make("span", { class: "soft" });
@@ -13,7 +14,7 @@ export function renderCompare({ record, focus, selected, details, el, on = {} })
   const reset = make("button", { type: "button", text: "Usual lanes", title: "Compare with the releases that differ, careful and summarizing", onclick: () => on.wish?.("reset") });
   const table = make("div");
   const root = make("section", { class: "ctx ctx-compare", "aria-label": "The same session under several policies", tabindex: 0 },
-    make("div", { class: "say" }, headline), make("div", { class: "bar" }, keep, reset, sight), lanes, about,
+    make("div", { class: "say" }, headline, ranges), make("div", { class: "bar" }, keep, reset, sight), lanes, about,
     make("div", { class: "keys" },
       make("span", {}, make("i", { class: "hatched" }), "hatched: goes"), make("span", {}, make("i", { class: "sign", text: "⌇" }), "zigzag: shortened"),
       make("span", {}, make("i", { class: "sign", text: "┃" }), "the cut"), make("span", {}, make("i", { class: "sign round", text: "▲" }), "kept as the anchor"),
@@ -111,6 +112,7 @@ export function renderCompare({ record, focus, selected, details, el, on = {} })
     stops = [];
     const held = lanes.contains(document.activeElement);
     const stuck = record.strips.filter((strip) => strip.outcome !== "fits").map((strip) => strip.brief);
+    ranges.textContent = record.ranges;
     headline.textContent = `${plural(record.count, "message")}, ${few(record.tokens)} tokens, budget ${few(record.budget)}. `
       + `${record.strips.length - stuck.length} of ${plural(record.strips.length, "policy").replace(/policys$/, "policies")} make it fit.${stuck.length ? ` Stuck: ${stuck.join("; ")}.` : ""}`;
     root.querySelector(".say").dataset.outcome = record.strips[0]?.outcome ?? "fits";
