@@ -253,6 +253,23 @@ def test_the_matrix_of_a_long_session_judges_only_what_is_in_sight() -> None:
     assert len(picture.matrix._rows) == PAGE
 
 
+def test_each_row_that_is_judged_is_told_and_may_be_the_last() -> None:
+    messages, policy = review("x" * 900), SlidingWindow(2)
+    told: list[tuple[str, int, int]] = []
+    trace = recover(messages, policy, 10, HEURISTIC)
+    picture = MatrixPicture(trim_points(messages), policy, trace, lambda *what: told.append(what))
+    told.clear()
+    rows = picture.sight(0)["rows"]
+    assert told == [("Asking the providers", done, len(rows)) for done in range(len(rows))]
+
+    def stop(what: str, done: int, of: int) -> None:
+        raise InterruptedError
+
+    picture.progress = stop
+    with pytest.raises(InterruptedError):
+        picture.sight(0)
+
+
 def test_the_row_that_the_policy_takes_is_marked() -> None:
     picture = picture_of(review(), SlidingWindow.as_of("1.37.0", 4))
     assert [row["key"] for row in picture.sight(0)["rows"] if row["taken"]] == [5]

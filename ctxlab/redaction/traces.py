@@ -11,7 +11,7 @@ from typing import assert_never
 from ctxlab.careful import image_text
 from ctxlab.edits import CollapseTexts, DropMessages, Edit, Pin, ReplaceImage, ReplaceResult, Summarize, TruncateText
 from ctxlab.messages import Conversation, blocks, result_items, text_at
-from ctxlab.redaction.redacting import Progress, Report, redact, redact_text
+from ctxlab.redaction.redacting import TOLD, Progress, Report, redact, redact_text
 from ctxlab.reduction import Round, Trace
 from ctxlab.replay import apply
 from ctxlab.truncation import cut
@@ -29,7 +29,9 @@ def redact_trace(
     state = redacted.messages
     before: Conversation | Round = state
     rounds: list[Round] = []
-    for round in trace.rounds:
+    for number, round in enumerate(trace.rounds):
+        if progress is not None and number % TOLD == 0:
+            progress(len(state), len(state))
         edits = []
         for edit in round.edits:
             edits.append(_told_again(edit, state, names, words))

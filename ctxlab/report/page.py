@@ -99,6 +99,7 @@ def _rounds(found: Contents, shortened: list[str], progress: Progress) -> tuple[
     record, text = {}, ""
     for tiles in TILES:
         record = _told(rounds_record(found.trace, found.policy, found.counter, shown, tiles))
+        progress("Writing the rounds", 0, 1)
         text = to_json(record)
         if len(text.encode()) <= ROOM["rounds"]:
             break
