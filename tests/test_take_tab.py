@@ -108,6 +108,18 @@ def test_the_words_of_the_session_are_kept_only_on_request(stuck: Explorer) -> N
     assert words in make(stuck, "reduced", keep_text=True).offer.text.lower()
 
 
+def test_a_file_with_words_in_it_says_to_look_through_it_and_one_without_has_none() -> None:
+    explorer = Explorer(Session.of([user("a word nobody else would say"), assistant("ok")]))
+    for what in ("session", "trace", "page"):
+        offer = make(explorer, what).offer
+        assert any("Look through it" in sentence for sentence in offer.about)
+        assert "nobody else" in offer.text
+        offer = make(explorer, what, words=False).offer
+        assert not any("Look through it" in sentence for sentence in offer.about)
+        assert "nobody else" not in offer.text
+        tab(explorer).words.value = True
+
+
 def test_what_was_made_of_something_else_says_so() -> None:
     explorer = Explorer(sample_sessions()["review-2173"], release="1.35.0", window_size=4)
     offer = make(explorer, "table").offer

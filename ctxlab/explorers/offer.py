@@ -3,6 +3,8 @@
 The text goes to the browser, which writes the file; the kernel writes none. Nothing is decided here.
 """
 
+from collections.abc import Iterable
+
 import anywidget
 import traitlets
 
@@ -30,12 +32,12 @@ class Offer(anywidget.AnyWidget):
     problem = traitlets.Unicode("").tag(sync=True)
     made = traitlets.Int(0).tag(sync=True)
 
-    def show(self, artifact: Artifact, of: str) -> None:
-        """Show an artifact; ``of`` says of what it was made."""
+    def show(self, artifact: Artifact, of: Iterable[str]) -> None:
+        """Show an artifact; ``of`` says of what it was made, and what to mind."""
         proof = artifact.proof
         with self.hold_sync():
             self.name, self.media_type, self.text = artifact.name, artifact.media_type, artifact.text
-            self.about = [of, *artifact.about]
+            self.about = [*of, *artifact.about]
             self.redacted = list(artifact.redaction.sentences) if artifact.redaction else []
             self.runs = [(run.found == run.wanted, run.sentence) for run in proof.runs] if proof else []
             self.missing = list(proof.missing) if proof else []

@@ -3,6 +3,7 @@
 What comes out is decided in `taking`. Nothing is written here and no rule lives here.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import ipywidgets
@@ -53,6 +54,7 @@ class TakeTab:
         self.about = text("ctxlab-quiet")
         self.right = ipywidgets.Dropdown(description="Done right by", style=FULL, layout={"width": "auto"})
         self.keep_text = _box("keep the words", "Keep the session's own words; without, they become filler")
+        self.words = _box("with the words", "Leave it out to make every text filler of the same length", True)
         self.prove = _box("run it on both releases", "With pytest; pip fetches releases that are not there yet", True)
         self.redacted = _box("redact", "Replace keys, tokens, e-mail addresses and users in home paths", True)
         self.names = ipywidgets.Text(
@@ -65,7 +67,7 @@ class TakeTab:
             [
                 self.what,
                 self.about,
-                row(self.right, self.keep_text, self.prove, self.redacted, self.names),
+                row(self.right, self.keep_text, self.words, self.prove, self.redacted, self.names),
                 row(self.make),
                 self.offer,
             ],
@@ -73,7 +75,7 @@ class TakeTab:
         )
         self.what.observe(guard(lambda _: self._describe()), "value")
         self._findings: Findings | None = None
-        self._made: dict[What, tuple[Artifact, str, tuple[Any, ...]]] = {}
+        self._made: dict[What, tuple[Artifact, tuple[str, ...], tuple[Any, ...]]] = {}
         self._describe()
 
     def show(self, findings: Findings) -> None:
@@ -97,6 +99,7 @@ class TakeTab:
         for control, kinds in (
             (self.right, ("test", "reduced")),
             (self.keep_text, ("test", "reduced")),
+            (self.words, ("page", "session", "trace")),
             (self.prove, ("test",)),
             (self.redacted, ("test", "reduced", "page", "session", "trace")),
             (self.names, ("test", "reduced", "page", "session", "trace")),
@@ -122,10 +125,16 @@ class TakeTab:
             return
         names = tuple(name.strip() for name in self.names.value.split(",") if name.strip())
         wish = Wish(
-            self.what.value, self.right.value, self.keep_text.value, self.redacted.value, names, self.prove.value
+            self.what.value,
+            self.right.value,
+            self.keep_text.value,
+            self.redacted.value,
+            names,
+            self.prove.value,
+            self.words.value,
         )
         name, tokens = findings.run.manager.name, findings.state.budget
-        words = f"Made of “{findings.session.name}” with {name} and a budget of {tokens:,} tokens."
+        words = (f"Made of “{findings.session.name}” with {name} and a budget of {tokens:,} tokens.", *_warning(wish))
         set_value(self.make, description="Making it…", disabled=True)
         try:
             made = take(findings, wish)
@@ -137,6 +146,15 @@ class TakeTab:
             self.offer.show(made, words)
         finally:
             set_value(self.make, description="Make it", disabled=False)
+
+
+def _warning(wish: Wish) -> Iterator[str]:
+    """Say what to do before a file that holds words of the session is passed on."""
+    has_words = wish.keep_text if wish.what in ("test", "reduced") else wish.words and wish.what != "table"
+    if has_words and wish.redacted:
+        yield "Redacting finds what has a known form. Look through it before you pass it on."
+    elif has_words:
+        yield "Nothing was redacted. Look through it before you pass it on."
 
 
 def _of(state: State) -> tuple[Any, ...]:
