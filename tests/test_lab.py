@@ -1,5 +1,6 @@
 """`ctxlab lab` as a person meets it: a real server, in a folder that is theirs, on the first notebook."""
 
+import argparse
 import json
 import os
 import re
@@ -17,6 +18,7 @@ from typing import Any
 import pytest
 
 from ctxlab.cli import main
+from ctxlab.commands import lab
 from ctxlab.samples import notebooks
 
 TOKEN = "only-for-this-test"
@@ -102,7 +104,7 @@ def test_every_notebook_is_served_from_the_working_copy(server: Server) -> None:
 def test_it_opens_on_the_first_notebook(server: Server) -> None:
     first = next(iter(notebooks()))
     address, page = server.get("/")
-    assert address.endswith(f"/lab/workspaces/ctxlab/tree/notebooks/{first}.ipynb")
+    assert re.search(rf"/lab/workspaces/ctxlab-[0-9a-f]{{12}}/tree/notebooks/{first}\.ipynb$", address)
     assert b"JupyterLab" in page
 
 
@@ -156,3 +158,9 @@ def test_a_port_that_is_none_is_refused(port: str, capsys: pytest.CaptureFixture
         main(["lab", f"--port={port}"])
     assert ended.value.code == 2
     assert port in capsys.readouterr().err
+
+
+def test_each_copy_opens_with_its_own_tabs(tmp_path: Path) -> None:
+    asked = argparse.Namespace(port=None, no_browser=True, passed_on=[])
+    pages = [lab._jupyter_arguments(asked, tmp_path / name)[1] for name in ("one", "other", "one")]
+    assert pages[0] == pages[2] != pages[1]

@@ -5,6 +5,7 @@ usual token; nothing here reads a session.
 """
 
 import argparse
+import hashlib
 import os
 import sys
 from pathlib import Path
@@ -61,8 +62,10 @@ def _sentence(copy: WorkingCopy) -> str:
 
 def _jupyter_arguments(args: argparse.Namespace, folder: Path) -> list[str]:
     first = next(iter(notebooks()), None)
-    # A workspace of its own, so that tabs of the user's other projects are neither opened here nor lost there.
-    page = "/lab/workspaces/ctxlab" + (f"/tree/notebooks/{first}.ipynb" if first else "")
+    # A workspace of its own, so that tabs of other projects are neither opened here nor lost there. JupyterLab
+    # keeps it for the user, wherever it is started, so the tabs of one copy are not those of another.
+    workspace = f"ctxlab-{hashlib.sha256(os.fsencode(folder)).hexdigest()[:12]}"
+    page = f"/lab/workspaces/{workspace}" + (f"/tree/notebooks/{first}.ipynb" if first else "")
     arguments = [
         f"--ServerApp.root_dir={folder}",
         f"--LabApp.default_url={page}",
