@@ -9,7 +9,6 @@ from typing import Any
 import anywidget
 import traitlets
 
-from ctxlab import careful
 from ctxlab.comparison import Policy
 from ctxlab.explorers.bundle import script, style
 from ctxlab.explorers.findings import Findings, Run
@@ -18,11 +17,10 @@ from ctxlab.explorers.guarded import guarded
 from ctxlab.explorers.state import Store
 from ctxlab.explorers.view import Guard, set_value
 from ctxlab.figures.matrix import PAGE, WHOLE, MatrixPicture, columns
+from ctxlab.figures.policies import verdicts
 from ctxlab.providers import profile, providers
 from ctxlab.recovery import recover
 from ctxlab.sliding_window import SlidingWindow
-from ctxlab.summarizing import Summarizing
-from ctxlab.trimming import TrimPoint, trim_points
 from ctxlab.vocabularies import counter as counter_of
 
 
@@ -156,14 +154,6 @@ class Invariants(Matrix):
         self.hidden = [column["name"] for column in self.columns if asked and column["name"] not in asked]
         if asked:
             self.selected = [WHOLE, asked[0]]
-        shown = MatrixPicture(_points(messages, manager), manager, trace)
+        shown = MatrixPicture(verdicts(messages, manager, counting), manager, trace)
         self.show(shown, 0)
         self.react(lambda callback: guarded(self, callback), lambda index: self.show(shown, index))
-
-
-def _points(messages: Any, manager: SlidingWindow | Summarizing) -> tuple[TrimPoint, ...]:
-    if isinstance(manager, SlidingWindow) and not manager.is_careful:
-        return trim_points(messages, 0, manager.rules.trim)
-    if isinstance(manager, SlidingWindow):
-        return careful.trim_points(messages, 0)
-    return trim_points(messages)
