@@ -31,12 +31,14 @@ def errors() -> list[str]:
 SEEN = """
 window.seen = new Set();
 const look = () => {
-  for (const text of ["Opening", "Loading widget"]) if (document.body?.innerText.includes(text)) seen.add(text);
+  for (const element of document.querySelectorAll("#loading, .jp-OutputArea-output"))
+    for (const text of ["Opening", "Loading widget"])
+      if (element.textContent.includes(text) && element.checkVisibility({ opacityProperty: true })) seen.add(text);
   setTimeout(look, 5);
 };
 look();
 """
-"""Notes which of these texts a person has seen; what is there but hidden is no part of a page's innerText."""
+"""Notes which of these texts a person has seen."""
 
 
 def opened(browser: Browser, app: App, errors: list[str]) -> Page:
