@@ -62,7 +62,11 @@ def _files() -> list[tuple[Path, Path]]:
         folder = _original(name)
         for file in sorted(folder.rglob("*")):
             place = file.relative_to(folder)
-            internal = any(part.startswith((".", "__")) for part in place.parts) or file.suffix in (".py", ".png", ".gif")
+            internal = any(part.startswith((".", "__")) for part in place.parts) or file.suffix in (
+                ".py",
+                ".png",
+                ".gif",
+            )
             if file.is_file() and not internal:
                 found.append((file, Path(name) / place))
     return found

@@ -80,6 +80,11 @@ def counter(name: str = DEFAULT) -> TokenCounter:
     return _counters[name]
 
 
+def is_ready(name: str) -> bool:
+    """Return whether the counter of a name can be had without a network."""
+    return name in _counters or name in RECIPES
+
+
 def counter_names() -> tuple[str, ...]:
     """Return the names that `counter` knows: those that need no network first."""
     import tiktoken

@@ -401,3 +401,17 @@ def test_no_key_of_an_input_is_lost(words: bool) -> None:
     given = {letter: at for at, letter in enumerate("axbcdefghijklmnopqrstuvwyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")}
     (message,) = redact((tool_use("1", input={**given, "x" * 3: 99}),), ("a",), words=words).messages
     assert len(message["content"][0]["toolUse"]["input"]) == len(given) + 1
+
+
+def test_all_that_is_kept_under_the_name_of_a_secret_goes_whatever_it_is() -> None:
+    given = {"password": 20261130, "api_key": ["kkkkkk123456"], "secret": {"value": "topsecretvalue", "n": 7.5}}
+    kept = {"max_tokens": 4096, "is_secret": True, "password": None}
+    written = f'api_key=["kkkkkk123456"] {{"secret": {{"value": "topsecretvalue"}}}} {json.dumps(given)}'
+    messages = [tool_use("1", input={**given, "more": kept}), tool_result("1", written)]
+    found = redact(messages)
+    left = json.dumps(found.messages)
+    for secret in ("20261130", "kkkkkk123456", "topsecretvalue", "7.5"):
+        assert secret not in left
+    changed: Any = found.messages[0]["content"][0]["toolUse"]["input"]
+    assert changed["more"] == kept
+    assert redact(found.messages).messages == found.messages

@@ -1,6 +1,7 @@
 """The tabs "Rounds" and "Tune": they follow the explorer's state, and what is chosen in them changes it."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -94,7 +95,8 @@ def test_trying_values_tells_how_far_it_is_and_can_be_stopped() -> None:
             raise Stopped
 
     messages = explorer().findings.messages
-    with pytest.raises(Stopped):
-        Tuner(messages, budget=30_000, progress=progress)
+    # As in the explorer: in a thread where no loop runs, which would try the values bit by bit.
+    with ThreadPoolExecutor(1) as thread, pytest.raises(Stopped):
+        thread.submit(lambda: Tuner(messages, budget=30_000, progress=progress)).result()
     assert [done for _, done, _ in told] == [1, 2, 3]
     assert told[0][2] > 3

@@ -37,7 +37,7 @@ STATES = st.builds(
     source=st.builds("{}{}".format, st.sampled_from(["sample:", "session:"]), NAMES),
     view=NAMES,
     budget=st.integers(0, 10**12),
-    counter=NAMES,
+    counter=st.sampled_from(("cl100k_base", "o200k_base", "heuristic")),
     policy=POLICIES,
     stop=st.none() | INDEX,
     focus=INDEX,
@@ -226,3 +226,9 @@ def test_what_is_not_there_is_a_value_error_and_leaves_an_open_explorer_as_it_wa
     with pytest.raises((ValueError, LookupError)):
         explorer.open_state(text)
     assert explorer.state == before
+
+
+def test_a_state_cannot_make_a_vocabulary_be_fetched() -> None:
+    text = to_json(Saved(State("sample:pins", "live", 100, counter="gpt2"), 3))
+    with pytest.raises(ValueError, match="counter cannot be 'gpt2'"):
+        from_text(text)

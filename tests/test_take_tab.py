@@ -8,6 +8,7 @@ import pytest
 from ctxlab.explorers import Explorer
 from ctxlab.explorers.take_tab import KINDS, TakeTab
 from ctxlab.explorers.taking import ALONE, FIND, What, Wish, take
+from ctxlab.explorers.work import Stopped
 from ctxlab.faults import find_fault
 from ctxlab.samples import sample_sessions
 from ctxlab.sessions import Session
@@ -109,7 +110,7 @@ def test_the_words_of_the_session_are_kept_only_on_request(stuck: Explorer) -> N
 
 
 def test_a_file_with_words_in_it_says_to_look_through_it_and_one_without_has_none() -> None:
-    explorer = Explorer(Session.of([user("a word nobody else would say"), assistant("ok")]))
+    explorer = Explorer(Session.of([user("a word nobody else would say"), assistant("ok")], name="telling-name"))
     for what in ("session", "trace", "page"):
         offer = make(explorer, what).offer
         assert any("Look through it" in sentence for sentence in offer.about)
@@ -117,6 +118,7 @@ def test_a_file_with_words_in_it_says_to_look_through_it_and_one_without_has_non
         offer = make(explorer, what, words=False).offer
         assert not any("Look through it" in sentence for sentence in offer.about)
         assert "nobody else" not in offer.text
+        assert "telling-name" not in offer.text + offer.name
         tab(explorer).words.value = True
 
 
@@ -194,3 +196,15 @@ def test_without_any_fault_the_answer_is_no_fault() -> None:
     messages = [user("hi"), tool_use("1"), tool_result("1", "ok"), assistant("done")]
     with pytest.raises(NoFault, match="Compare"):
         take(Explorer(Session.of(messages)).findings, Wish("test", ALONE))
+
+
+@pytest.mark.parametrize("what", ["session", "trace", "page", "test"])
+def test_making_it_says_how_far_it_is_and_can_be_stopped(
+    stuck: Explorer, what: What, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object) -> None:
+        raise Stopped
+
+    monkeypatch.setattr(stuck.finder, "progress", stop)
+    with pytest.raises(Stopped):
+        take(stuck.findings, Wish(what))

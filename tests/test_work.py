@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import partial
 
 import pytest
@@ -15,6 +16,7 @@ from ctxlab.tokens import Ledger
 from tests.builders import assistant, user
 
 SOON = 20.0
+EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -133,3 +135,40 @@ def test_a_choice_that_was_stopped_is_taken_back_on_the_screen() -> None:
     explorer.progress.stop.click()
     until(lambda: explorer.session_bar.session.value == shown)
     assert "Stopped" in explorer.errors.widget.value
+
+
+@pytest.mark.usefixtures("page")
+def test_in_the_place_of_work_that_waited_when_it_was_stopped_somebody_is_told() -> None:
+    go, done = threading.Event(), list[str]()
+    worker = Worker(lambda: None, partial(done.append, "dropped"))
+    worker.do(partial(go.wait, SOON))  # it never asks whether it should stop
+    worker.do(partial(done.append, "waited"))
+    worker.do(partial(done.append, "replaced"), "slider")
+    worker.do(partial(done.append, "last"), "slider")
+    worker.stop()
+    go.set()
+    until(lambda: done == ["dropped", "dropped"])
+    worker.do(worker.check)  # a wish that nobody heard is over
+    worker.do(partial(done.append, "after"))
+    until(lambda: done[2:] == ["after"])
+
+
+@pytest.mark.usefixtures("page")
+def test_controls_that_were_moved_in_vain_go_back_and_playing_goes_on() -> None:
+    explorer = Explorer(Session.of([user("hi"), assistant("ok"), user("more " * 400), assistant("ok")]), budget=50)
+    go = threading.Event()
+    explorer.worker.do(partial(go.wait, SOON))
+    shown = explorer.state
+    explorer.tab.selected_index = 2
+    explorer.budget_bar.number.value = 7
+    upload = explorer.session_bar.upload
+    upload.value = ({"name": "a.json", "type": "", "size": 2, "content": b"[]", "last_modified": EPOCH},)
+    explorer.player.ticker.asked = 1
+    explorer.progress.stop.click()
+    go.set()
+    until(lambda: "Stopped" in explorer.errors.widget.value)
+    until(lambda: explorer.tab.selected_index == 0)
+    until(lambda: explorer.budget_bar.number.value == 50)
+    until(lambda: upload.value == ())
+    until(lambda: explorer.player.ticker.shown == 1)
+    assert explorer.state == shown

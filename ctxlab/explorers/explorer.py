@@ -67,7 +67,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         state: "str | os.PathLike[str] | None" = None,
     ) -> None:
         self.progress, self.errors = Progress(), Errors()
-        self.worker = Worker(self.progress.wait)
+        self.worker = Worker(self.progress.wait, lambda: self._put_back(Stopped()))
         self.progress.on_stop(self.worker.stop)
         opening = Progress(alone=True)
         self.library = Library(opening.report)

@@ -58,6 +58,8 @@ class Player:
         set_value(self.play, disabled=last == 0)
         if stop == last and self.ticker.playing:
             self._pause()
+        # It goes on from here, also where its last question was never answered.
+        set_value(self.ticker, shown=self.ticker.asked)
         set_value(self.where.layout, min_width=f"{7 * len(_where(findings, last))}px")
         set_value(self.where, value=_where(findings, stop))
         set_value(self.said, value=_said(findings))

@@ -16,7 +16,7 @@ from typing import Any, get_args
 from ctxlab.explorers.state import Fallback, Policy, PolicyKind, State
 from ctxlab.releases import CHANGES, parse
 from ctxlab.summarizing import LAST_KNOWN
-from ctxlab.vocabularies import counter
+from ctxlab.vocabularies import counter, is_ready
 
 VERSION = 1
 MARK = "ctxlab-state"
@@ -175,7 +175,8 @@ STATE_FIELDS: dict[str, Check] = {
     "source": _source,
     "view": _text(500),
     "budget": _whole(0, 10**12),
-    "counter": _text(80),
+    # No other: the vocabulary would be fetched from the network, because somebody passed a text on.
+    "counter": lambda value: type(value) is str and is_ready(value),
     "policy": lambda value: type(value) is dict,
     "stop": _or_none(_whole(0, MANY)),
     "focus": _whole(0, MANY),

@@ -45,6 +45,7 @@ class SessionBar:
             self.view.options = views
         set_value(self.view, value=state.view, tooltip=findings.session.offers[state.view].about)
         self.view.layout.display = "none" if len(views) < 2 else None
+        set_value(self.upload, value=())  # what was not read after all can be uploaded once more
 
     def _choose(self, change: Any) -> None:
         if change.new is not None and change.new != self.store.state.source:

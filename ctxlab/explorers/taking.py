@@ -57,6 +57,10 @@ def take(findings: Findings, wish: Wish) -> Artifact:
     """Return what is wanted. Raises NoFault and ValueError in words."""
     run, trace = findings.run, findings.trace
     words = (wish.redacted, wish.names)
+
+    def redacting(done: int, of: int) -> None:
+        findings.progress("Redacting", done, of)
+
     if wish.what == "page":
         return html_page(
             findings.session,
@@ -70,9 +74,9 @@ def take(findings: Findings, wish: Wish) -> Artifact:
             words=wish.words,
         )
     if wish.what == "session":
-        return whole_session(findings.session, *words, words=wish.words)
+        return whole_session(findings.session, *words, wish.words, redacting)
     if wish.what == "trace":
-        return trace_record(trace, run.manager, findings.session.name, *words, words=wish.words)
+        return trace_record(trace, run.manager, findings.session.name, *words, wish.words, redacting)
     if wish.what == "table":
         return trace_table(trace)
     right, call, max_calls = _right(findings, wish.right)

@@ -20,10 +20,13 @@ class Stopped(Exception):  # noqa: N818  it is an answer to a wish, not an error
 
 
 class Worker:
-    """Does pieces of work in order. ``late`` is called where one takes longer than `PATIENCE`."""
+    """Does pieces of work in order. ``late`` is called where one takes longer than `PATIENCE`.
 
-    def __init__(self, late: Callable[[], None]) -> None:
-        self._late = late
+    ``dropped`` is called in the place of a piece that waited when somebody asked to stop.
+    """
+
+    def __init__(self, late: Callable[[], None], dropped: Callable[[], None] = lambda: None) -> None:
+        self._late, self._dropped = late, dropped
         self._thread = ThreadPoolExecutor(1, "ctxlab")
         self._last: Future[None] | None = None
         self._newest: dict[Hashable, int] = {}
@@ -65,11 +68,15 @@ class Worker:
             raise Stopped
 
     def _do(self, work: Callable[[], object], number: int, replaces: Hashable, wishes: int) -> None:
-        if wishes < self._wishes or (replaces is not None and self._newest[replaces] != number):
+        if replaces is not None and self._newest[replaces] != number:
             return
         self._here.working = True
-        self._heard = wishes
-        work()
+        # A wish that nobody heard is over with the work that it was for.
+        self._heard = self._wishes
+        if wishes < self._wishes:
+            self._dropped()
+        else:
+            work()
 
 
 def has_page() -> bool:

@@ -30,8 +30,15 @@ VOCABULARY = frozenset({
 FIXED = {"role": ("user", "assistant", "system", "tool"), "status": ("success", "error")}
 """Values of the SDK, which stay as well."""
 
+_DIGITS = re.compile(r"\d")
+
 _MORE = 0x4E00
 """From here on there are twenty thousand letters, for keys that are too short and too many for `LETTERS`."""
+
+
+def ones(value: float) -> float:
+    """Return a number of the same kind and as many digits, all of them ones."""
+    return type(value)(_DIGITS.sub("1", repr(value)))
 
 
 def distinct(texts: Iterable[str], become: Callable[[str], str]) -> dict[str, str]:

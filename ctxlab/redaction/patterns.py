@@ -109,6 +109,13 @@ KINDS: tuple[Kind, ...] = (
         r"(?P<gone>[^\s\"'\\,;&<>(){}\[\]]{6,1000})",
         *_SECRET_NEEDS,
     ),
+    # Several, or one in a dict, as JSON has them.
+    _kind(
+        BY_NAME,
+        rf"(?i:{SECRET_NAME})(?:\\{{0,3}}[\"'])?\s{{0,3}}(?:=>|:=|[=:])\s{{0,3}}"
+        r"(?P<gone>[\[{]\s{0,8}\\{0,3}[\"'][^\]}]{1,1000})",
+        *_SECRET_NEEDS,
+    ),
     _kind(
         BY_NAME,
         rf"(?i:--[a-z-]{{0,20}}?{SECRET_NAME})[ =]{{1,4}}[\"']?(?P<gone>[^\s\"'\\]{{4,1000}})",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from ctxlab.messages import Conversation, Message
-from ctxlab.redaction.kept import FIXED, LETTERS, SDK_WORDS, VOCABULARY, distinct
+from ctxlab.redaction.kept import FIXED, LETTERS, SDK_WORDS, VOCABULARY, distinct, ones
 from ctxlab.redaction.patterns import BY_NAME, COMMON_USERS, HOME_PATH, KINDS, NAME, PERSON, SECRET_NAME, word_pattern
 from ctxlab.redaction.wordless import Wordless
 
@@ -205,6 +205,8 @@ class _Redactor:
         return value
 
     def _part(self, key: object, part: Any, place: str) -> Any:
+        if isinstance(key, str) and key not in VOCABULARY and _SECRET_KEY.fullmatch(key):
+            return self._secret(part, place, "token" in key.lower())
         if not isinstance(part, str):
             return self.value(part, f"{place}, {key}" if key in VOCABULARY and key != "content" else place)
         if key == "toolUseId" and part in self.ids:
@@ -212,9 +214,23 @@ class _Redactor:
             return self.ids[part]
         if part in FIXED.get(str(key), ()):
             return part
-        if isinstance(key, str) and key not in VOCABULARY and _SECRET_KEY.fullmatch(key):
-            return self._replaced(part, [(0, len(part), BY_NAME)], place)
         return self.text(part, place)
+
+    def _secret(self, value: Any, place: str, counts: bool) -> Any:
+        """Return what is kept under the name of a secret without any of it; numbers that are ``counts`` stay."""
+        if isinstance(value, str):
+            return self._replaced(value, [(0, len(value), BY_NAME)], place)
+        if isinstance(value, dict):
+            whole = {key: self._secret(part, place, counts) for key, part in value.items()}
+            return value if all(whole[key] is part for key, part in value.items()) else whole
+        if isinstance(value, list | tuple):
+            parts = [self._secret(part, place, counts) for part in value]
+            return value if all(one is other for one, other in zip(parts, value, strict=True)) else type(value)(parts)
+        if isinstance(value, int | float) and not isinstance(value, bool) and not counts and ones(value) != value:
+            self.counts[BY_NAME] += 1
+            self.places.setdefault(BY_NAME, {})[place] = None
+            return ones(value)
+        return value
 
     def text(self, text: str, place: str) -> str:
         """Return a text redacted; the text itself where there is nothing to replace."""

@@ -4,15 +4,12 @@ For who must not rely on secrets being recognised. What tells a manager or a pro
 ids, names of tools, keys and values of the SDK, its own markers; and signs and white space, so that lengths stay.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 from unicodedata import category
 
 from ctxlab.messages import Conversation, Message
-from ctxlab.redaction.kept import FIXED, LETTERS, SDK_WORDS, VOCABULARY, distinct
-
-_DIGITS = re.compile(r"\d")
+from ctxlab.redaction.kept import FIXED, LETTERS, SDK_WORDS, VOCABULARY, distinct, ones
 
 # fmt: off
 _FORMATS = frozenset({
@@ -100,7 +97,7 @@ class Wordless:
         return new
 
     def _number(self, value: float) -> float:
-        new = type(value)(_DIGITS.sub("1", repr(value)))
+        new = ones(value)
         self.numbers += new != value
         return new
 

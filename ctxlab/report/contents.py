@@ -141,7 +141,7 @@ def contents(
 
     more = (f"… and {len(notes) - NOTES:,} more",) if len(notes) > NOTES else ()
     return Contents(
-        name=fit(session.name, 200),
+        name=fit(session.name, 200) if words else "session",
         notes=(*(fit(note, LONGEST) for note in notes[:NOTES]), *more),
         policy=policy,
         counter=counter,

@@ -16,6 +16,7 @@ from ctxlab.faults import MAX_CALLS, Fault, find_fault, is_released, play
 from ctxlab.messages import Conversation, Message
 from ctxlab.minimize import MAX_TRIES, Minimized, Progress, minimize
 from ctxlab.redaction import Report, redact, redact_text, redact_trace
+from ctxlab.redaction.redacting import Progress as Redacting
 from ctxlab.reduction import Trace
 from ctxlab.releases import NEWEST, parse
 from ctxlab.sessions.notebook import NoteBook
@@ -104,11 +105,18 @@ def reduced_session(
 
 
 def whole_session(
-    session: Session | Sequence[Message], redacted: bool = True, names: Iterable[str] = (), words: bool = True
+    session: Session | Sequence[Message],
+    redacted: bool = True,
+    names: Iterable[str] = (),
+    words: bool = True,
+    progress: Redacting | None = None,
 ) -> Artifact:
-    """Return all messages of a session as Strands JSON, redacted unless asked not to; without ``words`` all filler."""
+    """Return all messages of a session as Strands JSON, redacted unless asked not to; without ``words`` all filler.
+
+    ``progress`` is told how many messages are redacted, and may raise to stop.
+    """
     messages = _messages(session)
-    found = redact(messages, names, words=words) if redacted or not words else None
+    found = redact(messages, names, progress=progress, words=words) if redacted or not words else None
     kept = found.messages if found else messages
     about = (f"All {count(len(kept), 'message')} of the session.",)
     return Artifact("session.json", "application/json", _strands_json(kept), about, found.report if found else None)
@@ -121,14 +129,16 @@ def trace_record(
     redacted: bool = True,
     names: Iterable[str] = (),
     words: bool = True,
+    progress: Redacting | None = None,
 ) -> Artifact:
     """Return a trace as JSON (see `trace_json`), redacted unless asked not to; ``name`` is that of the session.
 
-    Without ``words`` all texts are filler.
+    Without ``words`` all texts are filler, and the name goes. ``progress`` is told as for `whole_session`.
     """
     names, redacted = tuple(names), redacted or not words
-    told, report = redact_trace(trace, names, words=words) if redacted else (trace, None)
-    text = trace_to_json(told, policy, redact_text(name, names) if redacted else name)
+    told, report = redact_trace(trace, names, progress, words) if redacted else (trace, None)
+    shown = name if not redacted else redact_text(name, names) if words else ""
+    text = trace_to_json(told, policy, shown)
     return Artifact("trace.json", "application/json", text, _about_trace(trace), report)
 
 

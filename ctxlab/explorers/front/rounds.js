@@ -252,6 +252,7 @@ class Board {
 
   tile(reel, tile, moving, fraction) {
     const pen = this.context;
+    if (!this.layout.boxes[tile]) return; // another record has come, and its tiles are yet to be placed
     const [x, y, w, h] = this.layout.boxes[tile];
     const kind = reel.tiles.kind[tile];
     const colour = this.colours.kinds[kind];
@@ -307,6 +308,7 @@ class Board {
   }
 
   ring(tile, colour, width) {
+    if (!this.layout.boxes[tile]) return; // as above
     const pen = this.context;
     const [x, y, w, h] = this.layout.boxes[tile];
     pen.strokeStyle = colour;
