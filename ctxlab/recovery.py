@@ -58,15 +58,17 @@ def recover(
     counter: TokenCounter,
     max_rounds: int = MAX_ROUNDS,
     progress: Progress | None = None,
+    costs: Sequence[int] | None = None,
 ) -> Trace:
     """Play an overflow episode: reduce round by round until the conversation fits ``budget`` tokens or is stuck.
 
     Returns the Trace, whose outcome is "fits" (tokens ≤ budget), "stuck" (the manager raised; ``error`` has the
     SDK's words) or "gave up" (a round changed nothing, `PATIENCE` rounds made nothing smaller, or ``max_rounds``
-    were played). Never raises for a conversation that cannot be reduced.
+    were played). ``costs`` are the tokens of each message, where a ledger has counted them already. Never raises for a
+    conversation that cannot be reduced.
     """
     start = tuple(messages)
-    loop = _Episode(start, counter)
+    loop = _Episode(start, counter, [counter.message(message) for message in start] if costs is None else list(costs))
     known: dict[str, Any] = {"survey": loop.survey} if "survey" in signature(manager.reduce).parameters else {}
     while loop.total > budget:
         if len(loop.rounds) >= max_rounds:
@@ -93,11 +95,11 @@ def recover(
 class _Episode:
     """The running state of one episode: the messages, what each costs, and what is left of texts cut before."""
 
-    def __init__(self, start: Conversation, counter: TokenCounter) -> None:
+    def __init__(self, start: Conversation, counter: TokenCounter, costs: list[int]) -> None:
         self.start = start
         self.counter = counter
         self.messages = start
-        self.costs = [counter.message(message) for message in start]
+        self.costs = costs
         self.total = sum(self.costs)
         self.tokens = [self.total]
         self.smallest = self.total

@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ctxlab.edits import DropMessages, TruncateText, edit_kind
 from ctxlab.forecast import forecast
@@ -11,11 +13,12 @@ from ctxlab.recovery import NO_PROGRESS, recover
 from ctxlab.reduction import ContextWindowOverflow, Round
 from ctxlab.sliding_window import SlidingWindow
 from ctxlab.summarizing import INSUFFICIENT, Summarizing
-from ctxlab.tokens import TokenCounter
+from ctxlab.tokens import TokenCounter, ledger
 from ctxlab.trimming import Rejection
 from ctxlab.truncation import Truncation
 from ctxlab.vocabularies import counter
 from tests.builders import assistant, pinned, review, tool_chain, user
+from tests.strategies import conversations, managers
 
 HEURISTIC = counter("heuristic")
 ONE_A_TEXT = TokenCounter("one a text", lambda text: 1)
@@ -245,3 +248,10 @@ class OneAtATime:
 def test_a_policy_of_somebody_elses_is_recovered_with_too() -> None:
     trace = recover(tuple(user("hi") for _ in range(5)), OneAtATime(), 2, HEURISTIC)
     assert (trace.outcome, len(trace.final), trace.refused_calls) == ("fits", 2, 3)
+
+
+@given(conversations(), managers(), st.integers(0, 300))
+def test_what_a_ledger_has_counted_need_not_be_counted_again(messages: Conversation, manager: Any, budget: int) -> None:
+    costs = ledger(messages, HEURISTIC).per_message
+    told = recover(messages, manager, budget, HEURISTIC, 50, costs=costs)
+    assert told == recover(messages, manager, budget, HEURISTIC, 50)

@@ -174,6 +174,7 @@ class Finder:
         trace = recover(
             messages, manager, aim, counting,
             progress=lambda saved, of: self.progress(f"Playing {manager.name}", saved, of),
+            costs=bill.per_message,
         )  # fmt: skip
         what = f"Looking where {manager.name} may cut"
         points = verdicts(messages, manager, counting, lambda done, of: self.progress(what, done, of))
