@@ -35,7 +35,7 @@ from ctxlab.commands._app_server import SETTINGS, _Server
 from tests.builders import assistant, tool_result, tool_use, user
 from tests.conftest import need
 from tests.test_cli import modules_after
-from tests.test_lab import Server
+from tests.test_lab import Server, started
 
 HOSTILE_NAME = "it's \"a\" {session} $(touch ran) <b>\n'''; open('ran', 'w') #.json"
 HOSTILE_TEXT = (
@@ -76,12 +76,8 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     home = tmp_path_factory.mktemp("app")
     for trap in TRAPS:
         (home / trap).write_text("open('ran', 'w').close()")
-    running = App(home, write_session(home))
-    try:
-        running.wait()
+    with started(App(home, write_session(home))) as running:
         yield running
-    finally:
-        running.stop()
 
 
 @pytest.fixture(scope="module")

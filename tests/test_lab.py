@@ -12,8 +12,9 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -81,14 +82,23 @@ class Server:
             raise
 
 
+Running = TypeVar("Running", bound=Server)
+
+
+@contextmanager
+def started(server: Running) -> Iterator[Running]:
+    """The server once it answers; afterwards, and where it never does, it is stopped."""
+    try:
+        server.wait()
+        yield server
+    finally:
+        server.stop()
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    running = Server(tmp_path_factory.mktemp("lab"), f"--IdentityProvider.token={TOKEN}")
-    try:
-        running.wait()
+    with started(Server(tmp_path_factory.mktemp("lab"), f"--IdentityProvider.token={TOKEN}")) as running:
         yield running
-    finally:
-        running.stop()
 
 
 def test_the_server_is_up(server: Server) -> None:

@@ -12,14 +12,12 @@ from IPython.display import display
 from ctxlab.calibration import calibrate
 from ctxlab.escaping import html
 from ctxlab.explorers.findings import Findings
+from ctxlab.explorers.guarded import EXPECTED
 from ctxlab.explorers.view import button, set_value, text
 from ctxlab.explorers.work import PATIENCE
 
 PAUSE = 0.1
 """Seconds between two words about the same work."""
-
-EXPECTED = (ValueError, LookupError, OSError)
-"""What a person's choice may raise and whose words explain it: a file, a counter, a parameter that cannot be."""
 
 NOTES = 12
 

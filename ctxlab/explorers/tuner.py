@@ -7,7 +7,7 @@ stopped. After that preserve_chars moves in the browser alone. Nothing is drawn 
 import asyncio
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any, cast
 
@@ -15,6 +15,7 @@ import anywidget
 import traitlets
 
 from ctxlab.explorers.bundle import script, style
+from ctxlab.explorers.findings import Progress
 from ctxlab.explorers.given import Given, conversations
 from ctxlab.explorers.guarded import guarded, say
 from ctxlab.fallback import Setting
@@ -23,8 +24,6 @@ from ctxlab.summarizing import Summarizing
 from ctxlab.truncation import Rule
 from ctxlab.tuning import Recommendation, Tuning, coarse_first, preserve_grid, settings
 from ctxlab.vocabularies import counter as counter_of
-
-Progress = Callable[[str, int, int], None]
 
 SLICE = 0.05
 """Seconds of work between two times at which the kernel listens."""

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 from tests.conftest import need
 from tests.test_app import App, write_session
-from tests.test_lab import TOKEN, Server
+from tests.test_lab import TOKEN, Server, started
 
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 
@@ -41,24 +41,22 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """JupyterLab as `ctxlab lab` starts it, in a folder of its own."""
-    running = Server(tmp_path_factory.mktemp("browser-lab"), f"--IdentityProvider.token={TOKEN}")
-    try:
-        running.wait()
+    with started(Server(tmp_path_factory.mktemp("browser-lab"), f"--IdentityProvider.token={TOKEN}")) as running:
         yield running
-    finally:
-        running.stop()
 
 
 @pytest.fixture(scope="session")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     """The explorer as a page of its own, as `ctxlab app` serves it, on a session with texts that would like to act."""
     home = tmp_path_factory.mktemp("browser-app")
-    running = App(home, write_session(home))
-    try:
-        running.wait()
+    with started(App(home, write_session(home))) as running:
         yield running
-    finally:
-        running.stop()
+
+
+@pytest.fixture(scope="module")
+def errors() -> list[str]:
+    """What scripts of the page have raised, where a test listens to it."""
+    return []
 
 
 @pytest.fixture(scope="module")

@@ -213,7 +213,13 @@ def test_a_reload_shows_it_again(page: Page, errors: list[str]) -> None:
     explorer = ready(page)
     focus(explorer).fill("3")
     focus(explorer).press("Enter")
+    open_tab(explorer, "Why")
+    expect(explorer.locator(".ctxlab-about")).to_contain_text("Message 3 ")
+    page.wait_for_timeout(500)
+    before_tab = page.url
     open_tab(explorer, "Message")
+    # The address follows once the kernel has heard of the tab: a reload before that would show the one before.
+    expect(page).not_to_have_url(before_tab)
     expect(page).to_have_url(re.compile("#ctxlab-state"))
     address = page.url
     page.reload(wait_until="commit")

@@ -23,12 +23,6 @@ FIRST = "01_step_through_a_failing_session"
 
 
 @pytest.fixture(scope="module")
-def errors() -> list[str]:
-    """What scripts of the page have raised."""
-    return []
-
-
-@pytest.fixture(scope="module")
 def page(open_notebook: OpenNotebook, errors: list[str]) -> Page:
     page = open_notebook(FIRST, height=1500)
     page.on("pageerror", lambda error: errors.append(str(error)))

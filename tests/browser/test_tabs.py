@@ -16,12 +16,6 @@ SOURCE = ['import ctxlab\nctxlab.Explorer(policy="summarizing", budget=1500, pre
 
 
 @pytest.fixture(scope="module")
-def errors() -> list[str]:
-    """What scripts of the page have raised."""
-    return []
-
-
-@pytest.fixture(scope="module")
 def explorer(open_notebook: OpenNotebook, errors: list[str]) -> Locator:
     page = open_notebook("tabs", height=1700, source=SOURCE)
     page.on("pageerror", lambda error: errors.append(str(error)))

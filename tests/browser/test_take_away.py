@@ -27,12 +27,6 @@ SOURCE = [
 
 
 @pytest.fixture(scope="module")
-def errors() -> list[str]:
-    """What scripts of the page have raised."""
-    return []
-
-
-@pytest.fixture(scope="module")
 def explorer(open_notebook: OpenNotebook, errors: list[str]) -> Locator:
     page = open_notebook("take-away", height=1900, source=SOURCE)
     page.on("pageerror", lambda error: errors.append(str(error)))

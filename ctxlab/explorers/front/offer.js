@@ -31,9 +31,9 @@ function render({ model, el }) {
       told.textContent = "The browser does not allow to copy here; download it instead.";
     }
   };
-  const list = (title, sentences, sign) => (sentences.length
-    ? [make("h4", { text: title }), make("ul", {}, ...sentences.map((text) => make("li", { class: sign?.(text)?.class, text: `${sign ? `${sign(text).mark} ` : ""}${text}` })))]
-    : []);
+  const item = (text) => make("li", { text });
+  const run = ([holds, text]) => make("li", { class: holds ? "good" : "bad", text: `${holds ? "✓" : "✗"} ${text}` });
+  const list = (title, found, told = item) => (found.length ? [make("h4", { text: title }), make("ul", {}, ...found.map(told))] : []);
 
   const paint = () => {
     const name = model.get("name");
@@ -42,7 +42,6 @@ function render({ model, el }) {
     whole.classList.toggle("empty", !name && !model.get("problem"));
     if (!name) return;
     const text = model.get("text");
-    const good = new Map(model.get("runs").map(([holds, sentence]) => [sentence, holds]));
     const page = model.get("media_type") === "text/html";
     told.textContent = "";
     root.replaceChildren(
@@ -51,8 +50,8 @@ function render({ model, el }) {
       make("div", { class: "buttons" },
         make("button", { type: "button", class: "download", onclick: save, text: "⬇ Download", title: `Save ${name} on this computer` }),
         make("button", { type: "button", onclick: copy, text: "Copy", title: "Copy the whole text" }), told),
-      make("ul", { class: "about" }, ...model.get("about").map((text) => make("li", { text }))),
-      ...list("It was run", [...good.keys()], (sentence) => (good.get(sentence) ? { mark: "✓", class: "good" } : { mark: "✗", class: "bad" })),
+      make("ul", { class: "about" }, ...model.get("about").map(item)),
+      ...list("It was run", model.get("runs"), run),
       ...list("Not run", model.get("missing")),
       ...list("Replaced before it leaves", model.get("redacted")),
       ...(page ? [make("p", { text: "Open the downloaded file in a browser: it needs no network and no kernel." })] : [
