@@ -105,8 +105,11 @@ def test_a_message_is_at_the_same_place_in_the_timeline_and_in_every_lane(explor
             focus(explorer).fill(str(other))
             focus(explorer).press("Enter")
             expect(explorer.locator(".ctx-compare > .about")).to_contain_text(f"message {other} ")
-            page.wait_for_timeout(300)  # a lane that is drawn anew between press and release loses the click
-            lanes.first.click(position={"x": band["x"] + band["width"] / 2 - lane["x"], "y": 30})
+            for _ in range(5):  # a lane that is drawn anew between press and release loses the click
+                lanes.first.click(position={"x": band["x"] + band["width"] / 2 - lane["x"], "y": 30})
+                page.wait_for_timeout(500)
+                if focus(explorer).input_value() == str(index):
+                    break
             expect(focus(explorer)).to_have_value(str(index))
     explorer.get_by_role("button", name="All", exact=True).click()
     page.set_viewport_size({"width": 1280, "height": 1700})
