@@ -19,6 +19,8 @@ VERSION = "4.14.1"
 SHA512 = "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ=="
 CACHE = Path(__file__).parents[2] / ".cache" / "axe" / f"axe-{VERSION}.min.js"
 SERIOUS = ("serious", "critical")
+PATIENCE = 5.0
+"""Seconds for a page to be drawn in full: what is half drawn has no names yet."""
 
 
 @cache
@@ -39,11 +41,21 @@ def script() -> str:
 
 
 def findings(page: Page, place: str) -> list[str]:
-    """Return the serious and critical findings in the elements of a CSS selector, each in a line with where it is."""
+    """Return the serious and critical findings in the elements of a CSS selector, each in a line with where it is.
+
+    Where there are any, those that are still there some seconds later.
+    """
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(script())
     # JupyterLab's body is 0 pixels high, and axe takes what stands out of it for hidden: it would judge no contrast.
     page.evaluate("() => { for (const e of [document.documentElement, document.body]) e.style.minHeight = '100vh'; }")
+    deadline = time.monotonic() + PATIENCE
+    while (found := _judged(page, place)) and time.monotonic() < deadline:
+        page.wait_for_timeout(200)
+    return found
+
+
+def _judged(page: Page, place: str) -> list[str]:
     found: list[dict[str, Any]] = page.evaluate(
         "async (place) => (await axe.run(place, { resultTypes: ['violations'] })).violations", place
     )

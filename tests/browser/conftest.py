@@ -1,6 +1,10 @@
-"""For the browser tests: `ctxlab lab`, `ctxlab app` and a Chromium, each started once; notebooks opened and run."""
+"""For the browser tests: `ctxlab lab`, `ctxlab app` and a Chromium, each started once; notebooks opened and run.
+
+With CTXLAB_LATE=1 in the environment everything comes late to each page: the way to find a test that does not wait.
+"""
 
 import json
+import os
 import shutil
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -8,11 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Error, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
 from tests.conftest import need
 from tests.test_app import App, write_session
 from tests.test_lab import TOKEN, Server, started
+
+# A machine that runs other tests too may take its time; what does not come at all fails all the same.
+expect.set_options(timeout=30_000)
 
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 
@@ -34,8 +41,22 @@ def browser() -> Iterator[Browser]:
         except Error as error:
             need(False, f"Chromium does not start: {error}")
             raise
+        if os.environ.get("CTXLAB_LATE"):
+            _come_late(running)
         yield running
         running.close()
+
+
+def _come_late(browser: Browser) -> None:
+    """Have what comes to a page, from a kernel or from the page itself, come late."""
+    new_context = browser.new_context
+
+    def late(**options: Any) -> BrowserContext:
+        context = new_context(**options)
+        context.add_init_script(path=Path(__file__).with_name("late.js"))
+        return context
+
+    browser.new_context = late  # type: ignore[method-assign]  # every context of every test
 
 
 @pytest.fixture(scope="session")

@@ -8,8 +8,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import OpenNotebook
 
-expect.set_options(timeout=20_000)
-
 CELLS = [
     """
 import ctxlab, ipywidgets

@@ -17,8 +17,6 @@ from tests.browser.conftest import OpenNotebook
 from tests.conftest import need
 from tests.sdk.wheels import WheelError, unpacked
 
-expect.set_options(timeout=30_000)
-
 SOURCE = [
     "import ctxlab\n"
     "from ctxlab.samples import sample_sessions\n"

@@ -83,7 +83,9 @@ def test_the_fixed_rule_has_a_dead_zone(tuner: Locator) -> None:
 
 def test_every_value_is_in_a_table(tuner: Locator) -> None:
     tuner.locator("summary").click()
-    assert tuner.locator("tbody tr").count() == tuner.locator("svg.calls .point, svg.calls .never").count()
+    tried = tuner.locator("svg.calls .point, svg.calls .never").count()
+    assert tried > 60
+    expect(tuner.locator("tbody tr")).to_have_count(tried)
     tuner.locator("summary").click()
 
 
