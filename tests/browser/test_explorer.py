@@ -216,6 +216,21 @@ def test_a_row_a_bar_and_the_message_view_are_one_selection(page: Page, explorer
     expect(explorer.locator("tr[aria-selected=true] td").first).to_have_text("0")
 
 
+def test_a_row_is_chosen_also_where_a_step_is_drawn_between_press_and_release(page: Page, explorer: Locator) -> None:
+    number(explorer, "Message in focus", 7)
+    expect(explorer.locator("tr[aria-selected=true] td").first).to_have_text("7")
+    explorer.get_by_role("button", name="Start").click()
+    expect(step_said(explorer)).to_contain_text("nothing has been done yet")
+    row = explorer.locator(".ctxlab-rows tbody tr").nth(2)
+    expect(row).not_to_contain_text("goes")
+    row.hover()
+    page.mouse.down()
+    explorer.get_by_role("button", name="Step").press("Enter")
+    expect(row).to_contain_text("goes")
+    page.mouse.up()
+    expect(focus(explorer)).to_have_value("2")
+
+
 # ---- long sessions
 
 

@@ -1,6 +1,7 @@
 // A table of which only the rows in sight are there. Cells are set as text, so that nothing in them is markup.
 //
 // renderRows({values, el, on}) needs no kernel and returns {set}; on.selected(row) is told what a person wants.
+// Rows and cells stay and their text changes: while steps are played a press and its release are on the same cell.
 
 export function renderRows({ values, el, on = {} }) {
   el.classList.add("ctxlab-rows");
@@ -19,6 +20,9 @@ export function renderRows({ values, el, on = {} }) {
   const next = button("later ▶", () => values.first + values.page);
   const shown = document.createElement("span");
   nav.append(previous, next, shown);
+  const top = document.createElement("thead");
+  const body = document.createElement("tbody");
+  table.append(top, body);
   el.append(table, nav);
 
   const select = (row) => {
@@ -33,34 +37,34 @@ export function renderRows({ values, el, on = {} }) {
     select(wanted);
   });
 
+  body.addEventListener("click", (event) => {
+    const row = event.target.closest("tr");
+    if (row) select(Number(row.dataset.row));
+  });
+
+  // As many elements of a kind as asked for, those that are there first.
+  const filled = (parent, tag, count) => {
+    while (parent.children.length > count) parent.lastElementChild.remove();
+    while (parent.children.length < count) parent.append(document.createElement(tag));
+    return [...parent.children];
+  };
   const draw = () => {
     const { columns, first, rows, total } = values;
-    const head = document.createElement("tr");
-    for (const [title, kind] of columns) {
-      const cell = document.createElement("th");
+    const [head] = filled(top, "tr", 1);
+    filled(head, "th", columns.length).forEach((cell, at) => {
       cell.scope = "col";
-      cell.textContent = title;
-      cell.className = kind;
-      head.append(cell);
-    }
-    const body = document.createElement("tbody");
-    rows.forEach(([look, ...cells], number) => {
-      const row = document.createElement("tr");
+      [cell.textContent, cell.className] = columns[at];
+    });
+    filled(body, "tr", rows.length).forEach((row, number) => {
+      const [look, ...cells] = rows[number];
       row.className = look;
       row.dataset.row = first + number;
       row.setAttribute("aria-rowindex", first + number + 2);
-      row.addEventListener("click", () => select(first + number));
-      cells.forEach((text, at) => {
-        const cell = document.createElement("td");
-        cell.textContent = text;
+      filled(row, "td", cells.length).forEach((cell, at) => {
+        cell.textContent = cells[at];
         cell.className = columns[at][1];
-        row.append(cell);
       });
-      body.append(row);
     });
-    const top = document.createElement("thead");
-    top.append(head);
-    table.replaceChildren(top, body);
     table.setAttribute("aria-rowcount", total + 1);
     table.setAttribute("aria-label", values.label);
     const last = first + rows.length;
@@ -72,7 +76,7 @@ export function renderRows({ values, el, on = {} }) {
     mark();
   };
   const mark = () => {
-    for (const row of table.tBodies[0]?.rows ?? []) {
+    for (const row of body.rows) {
       row.setAttribute("aria-selected", String(Number(row.dataset.row) === values.selected));
     }
   };
