@@ -13,7 +13,7 @@ import pytest
 
 import ctxlab
 from ctxlab.explorers import Explorer
-from ctxlab.explorers.library import Library
+from ctxlab.explorers.sources import Sources
 from ctxlab.explorers.state import State, Store
 from ctxlab.explorers.summary import Progress
 from ctxlab.explorers.work import PATIENCE
@@ -410,7 +410,7 @@ def test_a_path_that_is_relative_says_where_it_begins(tmp_path: Path, monkeypatc
 def test_an_upload_that_cannot_be_read_is_told_of_by_its_own_name() -> None:
     explorer = seed()
     with pytest.raises(SessionFormatError, match=r"^broken\.json"):
-        explorer.library.upload("broken.json", b'{"role": ')
+        explorer.sources.upload("broken.json", b'{"role": ')
 
 
 def test_what_is_stored_and_what_is_live_can_both_be_shown() -> None:
@@ -506,7 +506,7 @@ def test_a_parameter_that_cannot_be_is_said_and_the_control_goes_back() -> None:
 
 def test_an_error_in_the_code_is_shown_with_its_place_and_never_swallowed() -> None:
     explorer = seed()
-    explorer.finder.library = Library()  # which does not know what was opened
+    explorer.finder.sources = Sources()  # which does not know what was opened
     broken: Callable[[Any], None] = explorer.guarded(lambda _: explorer.store.change(budget=[]))
     broken(None)
     assert "An error in ctxlab: TypeError" in error(explorer)

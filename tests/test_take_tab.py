@@ -68,7 +68,7 @@ def test_a_test_is_run_where_that_is_wanted_and_the_runs_are_told(stuck: Explore
 @pytest.mark.parametrize("what", [what for _, what, _ in KINDS])
 def test_everything_can_be_made_of_every_sample(what: str) -> None:
     explorer = Explorer(release="1.35.0", window_size=4)
-    for name in explorer.library.samples:
+    for name in explorer.sources.samples:
         explorer.show_session("sample:" + name)
         offer = make(explorer, what).offer
         assert offer.text or "does nothing wrong here" in error(explorer), (name, error(explorer))

@@ -102,7 +102,7 @@ def test_a_long_count_can_be_stopped_and_leaves_everything_as_it_was() -> None:
             ended.set()
         return path
 
-    explorer.library.open = load  # type: ignore[method-assign]  # a session so large that it never ends
+    explorer.sources.open = load  # type: ignore[method-assign]  # a session so large that it never ends
     explorer.session_bar.path.ask("large.json")
     assert counting.wait(SOON)
     until(lambda: explorer.progress.widget.layout.display is None)
@@ -131,7 +131,7 @@ def test_a_choice_that_was_stopped_is_taken_back_on_the_screen() -> None:
         return count(state)
 
     explorer.finder.ledger = forever  # type: ignore[method-assign]  # as above
-    explorer.session_bar.session.value = "sample:" + explorer.library.samples[0]
+    explorer.session_bar.session.value = "sample:" + explorer.sources.samples[0]
     explorer.progress.stop.click()
     until(lambda: explorer.session_bar.session.value == shown)
     assert "Stopped" in explorer.errors.widget.value

@@ -16,7 +16,6 @@ from ctxlab.explorers.budget_bar import BudgetBar
 from ctxlab.explorers.compare import CompareTab
 from ctxlab.explorers.findings import Finder, Findings
 from ctxlab.explorers.front_end import Page
-from ctxlab.explorers.library import SAMPLE, Library
 from ctxlab.explorers.matrix import MatrixView
 from ctxlab.explorers.message import MessageView
 from ctxlab.explorers.names import NAMES
@@ -27,6 +26,7 @@ from ctxlab.explorers.rounds_tabs import RoundsTab, TuneTab
 from ctxlab.explorers.saved import from_text, to_json, to_text
 from ctxlab.explorers.session_bar import SessionBar
 from ctxlab.explorers.sight import Sight
+from ctxlab.explorers.sources import SAMPLE, Sources
 from ctxlab.explorers.state import Fallback, Policy, State, Store
 from ctxlab.explorers.state_box import StateBox
 from ctxlab.explorers.summary import Errors, Progress, Summary
@@ -70,8 +70,8 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         self.worker = Worker(self.progress.wait, lambda: self._put_back(Stopped()))
         self.progress.on_stop(self.worker.stop)
         opening = Progress(alone=True)
-        self.library = Library(opening.report)
-        self.finder = Finder(self.library, opening.report)
+        self.sources = Sources(opening.report)
+        self.finder = Finder(self.sources, opening.report)
         chosen = Policy(
             policy, release, window_size, should_truncate_results, pin_first or 0, False, summary_ratio,
             preserve_recent_messages, fallback, preserve_chars,
@@ -83,11 +83,11 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
             self.findings: Findings = self.finder(shown)
         finally:
             opening.end()
-        self.library.progress = self.finder.progress = self._report
+        self.sources.progress = self.finder.progress = self._report
         self.page = Page(names=[list(name) for name in NAMES])
         self.timeline = TimelineView(self.store, self.guarded)
         self.player = Player(self.store, self.guarded)
-        self.session_bar = SessionBar(self.store, self.library, self.show_session, self.guarded)
+        self.session_bar = SessionBar(self.store, self.sources, self.show_session, self.guarded)
         self.policy_bar = PolicyBar(self.store, self.guarded)
         self.budget_bar = BudgetBar(self.store, self.guarded)
         self.summary, self.sight = Summary(), Sight(self.store, self.guarded)
@@ -134,7 +134,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         Raises ValueError, in words, where it is none, or of a session that is not open here.
         """
         saved = from_text(read(state))
-        self.store.replace(restored(saved, self.library, source_of(saved, self.library)))
+        self.store.replace(restored(saved, self.sources, source_of(saved, self.sources)))
 
     def guarded(self, callback: Callable[[Any], None]) -> Callable[[Any], None]:
         """Return a callback that works where it can be stopped, and whose errors are shown in the explorer.
@@ -151,7 +151,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         return run
 
     def show_session(self, source: str) -> None:
-        """Show a source of the library from its start, with the budget that was typed, or half of what it costs."""
+        """Show a session from its start, with the budget that was typed, or half of what it costs."""
         state = self._opened(source, self.store.state)
         if self.budget_bar.exact is not None:
             state = replace(state, budget=self.budget_bar.exact)
@@ -189,10 +189,10 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
 
     def _source(self, session: "Session | str | os.PathLike[str] | None") -> str:
         if isinstance(session, Session):
-            return self.library.give(session)
+            return self.sources.give(session)
         if session is None:
-            return SAMPLE + self.library.samples[0]
-        return self.library.open(os.fspath(session))
+            return SAMPLE + self.sources.samples[0]
+        return self.sources.open(os.fspath(session))
 
     def _first(
         self,
@@ -204,13 +204,13 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         """Return what is shown first: a saved state, or a session from its start with what was chosen."""
         if saved is not None:
             told = from_text(read(saved))
-            source = source_of(told, self.library) if session is None else self._source(session)
-            return restored(told, self.library, source)
+            source = source_of(told, self.sources) if session is None else self._source(session)
+            return restored(told, self.sources, source)
         shown = self._opened(self._source(session), chosen)
         return shown if budget is None else replace(shown, budget=budget)
 
     def _opened(self, source: str, state: State) -> State:
-        opened = replace(state, source=source, view=self.library[source].view, stop=None, focus=0, span=None)
+        opened = replace(state, source=source, view=self.sources[source].view, stop=None, focus=0, span=None)
         return replace(opened, budget=self.finder.ledger(opened).total // 2)
 
     def _show(self, state: State) -> None:

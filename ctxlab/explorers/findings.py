@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
-from ctxlab.explorers.library import Library
+from ctxlab.explorers.sources import Sources
 from ctxlab.explorers.state import Policy, State
 from ctxlab.figures.history import History, history
 from ctxlab.figures.moment import Moment, Subject
@@ -124,14 +124,14 @@ class Findings:
 class Finder:
     """Finds what follows from a state, and remembers what took long."""
 
-    def __init__(self, library: Library, progress: Progress) -> None:
-        self.library = library
+    def __init__(self, sources: Sources, progress: Progress) -> None:
+        self.sources = sources
         self.progress = progress
         self._kept: OrderedDict[Hashable, object] = OrderedDict()
 
     def __call__(self, state: State) -> Findings:
         """Return the findings; raises what the session, the counter or the policy raises."""
-        session = self.library[state.source].with_view(state.view)
+        session = self.sources[state.source].with_view(state.view)
         if not session.messages:
             raise ValueError(f"there is no message in the view {state.view!r} of {session.name!r}")
         counting, bill = counter(state.counter), self.ledger(state)
@@ -158,7 +158,7 @@ class Finder:
 
     def ledger(self, state: State) -> Ledger:
         """Return what the session of a state costs, counted with progress when it is first asked for."""
-        messages = self.library[state.source].with_view(state.view).messages
+        messages = self.sources[state.source].with_view(state.view).messages
         return self._once(
             ("ledger", *self._on(state)),
             lambda: ledger(
@@ -167,7 +167,7 @@ class Finder:
         )
 
     def _on(self, state: State) -> tuple[Hashable, ...]:
-        return (state.source, self.library.edition(state.source), state.view, state.counter)
+        return (state.source, self.sources.edition(state.source), state.view, state.counter)
 
     def _run(self, messages: Conversation, bill: Ledger, counting: TokenCounter, policy: Policy, aim: int) -> Run:
         manager = policy.manager(aim, counting)

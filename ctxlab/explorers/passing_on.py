@@ -9,8 +9,8 @@ from pathlib import Path
 
 from ctxlab.escaping import one_line
 from ctxlab.explorers.findings import Findings
-from ctxlab.explorers.library import SAMPLE, Library
 from ctxlab.explorers.saved import LONGEST, SESSION, Saved, StateError
+from ctxlab.explorers.sources import SAMPLE, Sources
 from ctxlab.explorers.state import State
 
 NAME = 200
@@ -25,23 +25,23 @@ def portable(findings: Findings) -> Saved:
     return Saved(replace(state, source=source), len(findings.messages))
 
 
-def source_of(saved: Saved, library: Library) -> str:
+def source_of(saved: Saved, sources: Sources) -> str:
     """Return the source of a saved state: a sample, or a session that is open here; StateError for any other."""
     source = saved.state.source
     if source.startswith(SAMPLE):
-        if source.removeprefix(SAMPLE) not in library.samples:
+        if source.removeprefix(SAMPLE) not in sources.samples:
             raise StateError(f"there is no sample {source.removeprefix(SAMPLE)!r}")
         return source
     name = source.removeprefix(SESSION)
-    known = [other for other in library.others if one_line(library[other].name, NAME) == name]
+    known = [other for other in sources.others if one_line(sources[other].name, NAME) == name]
     if not known:
         raise StateError(f"this state is of the session {name!r}: open that session first, then the state")
     return known[-1]
 
 
-def restored(saved: Saved, library: Library, source: str) -> State:
-    """Return a saved state on a source of the library. StateError where its session is another one, or has changed."""
-    session = library[source].with_view(saved.state.view)
+def restored(saved: Saved, sources: Sources, source: str) -> State:
+    """Return a saved state on one of the sources. StateError where its session is another one, or has changed."""
+    session = sources[source].with_view(saved.state.view)
     if len(session.messages) != saved.count:
         raise StateError(
             f"this state is of a session with {saved.count:,} messages, {session.name!r} has "

@@ -8,16 +8,16 @@ import ipywidgets
 
 from ctxlab.explorers.findings import Findings
 from ctxlab.explorers.front_end import PathBox
-from ctxlab.explorers.library import SAMPLE, Library
+from ctxlab.explorers.sources import SAMPLE, Sources
 from ctxlab.explorers.state import Store
 from ctxlab.explorers.view import FULL, Guard, row, set_value
 
 
 class SessionBar:
-    """Controls of the session. ``show_session`` is asked to show a source of the library."""
+    """Controls of the session. ``show_session`` is asked to show one of the sources."""
 
-    def __init__(self, store: Store, library: Library, show_session: Callable[[str], None], guard: Guard) -> None:
-        self.store, self.library, self.show_session = store, library, show_session
+    def __init__(self, store: Store, sources: Sources, show_session: Callable[[str], None], guard: Guard) -> None:
+        self.store, self.sources, self.show_session = store, sources, show_session
         self.session = ipywidgets.Dropdown(description="Session", style=FULL, layout={"width": "auto"})
         self.view = ipywidgets.Dropdown(description="Messages", style=FULL, layout={"width": "auto"})
         self.path = PathBox(layout={"width": "auto", "flex": "1 1 240px", "max_width": "480px"})
@@ -35,8 +35,8 @@ class SessionBar:
     def show(self, findings: Findings) -> None:
         """Show which session it is and what can be chosen."""
         state = findings.state
-        known = [SAMPLE + name for name in self.library.samples]
-        options = [(_words(source), source) for source in (*known, *self.library.others)]
+        known = [SAMPLE + name for name in self.sources.samples]
+        options = [(_words(source), source) for source in (*known, *self.sources.others)]
         if tuple(options) != self.session.options:
             self.session.options = options
         set_value(self.session, value=state.source)
@@ -61,7 +61,7 @@ class SessionBar:
             path = path[1:-1]  # as file managers copy it
         if not path:
             raise ValueError("type the path of a session file or folder first")
-        self.show_session(self.library.open(path))
+        self.show_session(self.sources.open(path))
 
     def _uploaded(self, change: Any) -> None:
         if not change.new:
@@ -69,7 +69,7 @@ class SessionBar:
         file = change.new[0]
         # Emptied, so that the same file can be uploaded once more after it was changed.
         self.upload.value = ()
-        self.show_session(self.library.upload(str(file["name"]), bytes(file["content"])))
+        self.show_session(self.sources.upload(str(file["name"]), bytes(file["content"])))
 
 
 def _words(source: str) -> str:

@@ -70,7 +70,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What an explorer shows. ``source`` names a session of the library, ``view`` one of its views.
+    """What an explorer shows. ``source`` names a session, ``view`` one of its views.
 
     ``budget`` is in tokens. ``stop`` is the place in the trace, 0 being the start and None the end. ``focus`` is a
     message; ``span`` the messages in sight, from the first up to, not including, the last, None for all. ``tab`` is the

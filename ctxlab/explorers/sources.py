@@ -17,7 +17,7 @@ UPLOAD = "upload:"
 GIVEN = "given:"
 
 
-class Library:
+class Sources:
     """Sessions by source: ``sample:NAME``, ``path:PATH``, ``upload:NAME`` or ``given:NAME``; ``samples`` are names.
 
     ``progress`` is called with what is being done and how many bytes are read of how many; it may raise to stop.
