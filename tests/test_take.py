@@ -83,6 +83,8 @@ def test_the_trace_and_its_table_are_taken(elsewhere: Path) -> None:
     trace = trace_from_json((elsewhere / "trace.json").read_text())
     assert (trace.outcome, len(trace.final)) == ("fits", 3)
     assert len((elsewhere / "trace.csv").read_text().splitlines()) == len(trace.edits) + 1
+    assert taken("--what", "trace", *options, "--policy", "careful", "-o", "careful.json") == 0
+    assert '"name": "careful"' in (elsewhere / "careful.json").read_text()
 
 
 def test_the_page_is_taken_and_says_what_the_trace_says(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -170,6 +172,7 @@ def test_what_leaves_is_redacted_unless_that_is_not_wanted(
         ((), 2, "--wrong 1.35.0"),
         (("--wrong", "1.99.0"), 2, "1.99.0"),
         (("--wrong", "careful"), 2, "must be a release"),
+        (("--policy", "careful", *STUCK), 2, "must be a release"),
         ((*STUCK, "-o", "no/such/folder/x.py"), 2, "no/such"),
         (("--wrong", "1.35.0", "--expect", "no-error", "--right", "none"), 2, "needs a right policy"),
         (("--wrong", "1.35.0", "--right", "1.36.0"), 1, "ctxlab inspect"),

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctxlab.commands._arguments import token_count
+from ctxlab.commands._arguments import add_policy, add_session, policy_of, session_of
 from ctxlab.releases import NEWEST
 
 if TYPE_CHECKING:
@@ -32,9 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `ctxlab check`."""
     from ctxlab.providers import providers
 
-    parser.add_argument("file", type=Path, metavar="FILE", help="a session: a file, or a folder of the SDK")
-    parser.add_argument("--format", help="read the file as this format instead of finding out")
-    parser.add_argument("--view", help="which view of the session to check")
+    add_session(parser)
     parser.add_argument(
         "--provider",
         action="append",
@@ -43,19 +41,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"ask this provider instead of the rules alone; may be repeated. One of {', '.join(providers())}",
     )
     parser.add_argument("--allow-unknown", action="store_true", help="exit with 0 where only unknown answers are left")
-    parser.add_argument(
-        "--policy",
-        choices=("window", "careful", "summarizing"),
-        help="also check what this policy makes of the session, on overflow and in routine management",
-    )
+    what = "also check what this policy makes of the session, on overflow and in routine management"
+    add_policy(parser, what, None, "default: half of the session's")
     parser.add_argument("--as-of", default=NEWEST, metavar="RELEASE", help="release of the SDK (default: %(default)s)")
-    parser.add_argument("--window-size", type=int, default=40, metavar="N", help="messages kept (default: %(default)s)")
-    parser.add_argument("--no-truncate", action="store_true", help="leave tool results alone")
-    parser.add_argument("--pin-first", type=int, metavar="N", help="pin the first N messages (from 1.43.0)")
-    parser.add_argument(
-        "--budget", type=token_count, metavar="N", help="the token budget (default: half of the session's)"
-    )
-    parser.add_argument("--counter", default="cl100k_base", help="how to count tokens (default: %(default)s)")
     parser.add_argument("--all", action="store_true", help=f"list every finding, not {ROWS} of them")
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--json", action="store_true", help="print one JSON object instead")
@@ -68,10 +56,9 @@ def run(args: argparse.Namespace) -> int:
     from ctxlab.audit import audit
 
     try:
-        session = ctxlab.load(args.file, format=args.format)
-        session = session.with_view(args.view) if args.view else session
+        session = session_of(args)
         counter = ctxlab.counter(args.counter) if args.policy else None
-        policy = _policy(args)
+        policy = policy_of(args, args.as_of) if args.policy else None
         total = ctxlab.ledger(session.messages, counter).total if counter else 0
         budget = total // 2 if args.budget is None else args.budget
         found = audit(session.messages, args.provider or (), policy, budget, counter)
@@ -86,19 +73,6 @@ def run(args: argparse.Namespace) -> int:
         _print(session, found, policy, args)
     fine = found.status == "accepted" or (found.status == "unknown" and args.allow_unknown)
     return 0 if fine and found.recovers else 1
-
-
-def _policy(args: argparse.Namespace) -> "Policy | None":
-    from ctxlab.sliding_window import SlidingWindow
-    from ctxlab.summarizing import Summarizing
-
-    if args.policy is None:
-        return None
-    if args.policy == "summarizing":
-        return Summarizing.as_of(args.as_of, pin_first=args.pin_first)
-    if args.policy == "careful":
-        return SlidingWindow.careful(args.window_size, not args.no_truncate, args.pin_first)
-    return SlidingWindow.as_of(args.as_of, args.window_size, not args.no_truncate, pin_first=args.pin_first)
 
 
 def _unreadable(error: Exception, args: argparse.Namespace) -> None:

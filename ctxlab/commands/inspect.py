@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctxlab.commands._arguments import token_count
+from ctxlab.commands._arguments import add_policy, add_session, policy_of, session_of
 from ctxlab.releases import NEWEST
 
 if TYPE_CHECKING:
@@ -28,18 +28,9 @@ ROWS = 60
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `ctxlab inspect`."""
-    parser.add_argument("file", type=Path, metavar="FILE", help="a session: a file, or a folder of the SDK")
-    parser.add_argument("--format", help="read the file as this format instead of finding out")
-    parser.add_argument("--view", help="which view of the session to show (see the notes that are printed)")
-    parser.add_argument("--counter", default="cl100k_base", help="how to count tokens (default: %(default)s)")
-    parser.add_argument("--budget", type=token_count, help="the token budget (default: half of what the session costs)")
-    parser.add_argument(
-        "--policy", choices=("window", "careful", "summarizing"), default="window", help="default: %(default)s"
-    )
+    add_session(parser)
+    add_policy(parser, "what reduces the session", "window", "default: half of the session's")
     parser.add_argument("--as-of", default=NEWEST, metavar="RELEASE", help="release of the SDK (default: %(default)s)")
-    parser.add_argument("--window-size", type=int, default=40, metavar="N", help="messages kept (default: %(default)s)")
-    parser.add_argument("--no-truncate", action="store_true", help="leave tool results alone")
-    parser.add_argument("--pin-first", type=int, metavar="N", help="pin the first N messages (from 1.43.0)")
     parser.add_argument("--all", action="store_true", help=f"list every message, not {ROWS} of them")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead")
     parser.add_argument(
@@ -59,10 +50,9 @@ def run(args: argparse.Namespace) -> int:
     from ctxlab.figures.policies import verdicts
 
     try:
-        session = ctxlab.load(args.file, format=args.format)
-        session = session.with_view(args.view) if args.view else session
+        session = session_of(args)
         counter = ctxlab.counter(args.counter)
-        policy = _policy(args)
+        policy = policy_of(args, args.as_of)
     except (ValueError, OSError, LookupError) as error:
         print(f"ctxlab inspect: {error}", file=sys.stderr)
         return 2
@@ -92,17 +82,6 @@ def run(args: argparse.Namespace) -> int:
     else:
         _print(session, ledger, points, policy, trace, lanes, counter, args)
     return 0 if trace.outcome == "fits" else 1
-
-
-def _policy(args: argparse.Namespace) -> "Policy":
-    from ctxlab.sliding_window import SlidingWindow
-    from ctxlab.summarizing import Summarizing
-
-    if args.policy == "summarizing":
-        return Summarizing.as_of(args.as_of, pin_first=args.pin_first)
-    if args.policy == "careful":
-        return SlidingWindow.careful(args.window_size, not args.no_truncate, args.pin_first)
-    return SlidingWindow.as_of(args.as_of, args.window_size, not args.no_truncate, pin_first=args.pin_first)
 
 
 def _record(

@@ -13,7 +13,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from ctxlab.commands._arguments import token_count
+from ctxlab.commands._arguments import add_policy, add_session, policy_of, session_of
 from ctxlab.releases import NEWEST
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `ctxlab take`."""
     from ctxlab.expectations import EXPECTATIONS
 
-    parser.add_argument("file", type=Path, metavar="FILE", help="a session: a file, or a folder of the SDK")
+    add_session(parser)
     parser.add_argument(
         "--what",
         choices=("test", "session", "trace", "table", "page"),
@@ -41,8 +41,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-o", "--output", type=Path, metavar="OUT", help="file or folder to write to; - prints it")
     parser.add_argument("--force", action="store_true", help="overwrite the file if it is there already")
-    parser.add_argument("--format", help="read the file as this format instead of finding out")
-    parser.add_argument("--view", help="which view of the session to take from")
 
     fault = parser.add_argument_group("what goes wrong")
     fault.add_argument("--wrong", metavar="RELEASE", help="the release that is wrong, such as 1.35.0")
@@ -58,20 +56,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
     policy = parser.add_argument_group("policy")
-    policy.add_argument("--policy", choices=("window", "summarizing"), default="window", help="default: %(default)s")
+    add_policy(policy, "what reduces the session", "window", "trace, table and page: default half of the session's")
     policy.add_argument(
         "--as-of", metavar="RELEASE", help=f"release for trace, table and page (default: --wrong, or {NEWEST})"
     )
-    policy.add_argument("--window-size", type=int, default=40, metavar="N", help="messages kept (default: %(default)s)")
-    policy.add_argument("--no-truncate", action="store_true", help="leave tool results alone")
-    policy.add_argument("--pin-first", type=int, metavar="N", help="pin the first N messages (from 1.43.0)")
-    policy.add_argument(
-        "--budget",
-        type=token_count,
-        metavar="N",
-        help="the token budget (trace, table and page: default half of the session's)",
-    )
-    policy.add_argument("--counter", default="cl100k_base", help="how to count tokens (default: %(default)s)")
 
     words = parser.add_argument_group("words")
     words.add_argument("--keep-text", action="store_true", help="keep the words of the session instead of filler")
@@ -99,13 +87,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Load, make, prove, write, and return the exit code."""
-    import ctxlab
     from ctxlab.takeaway import NoFault, proven
 
     say = Progress()
     try:
-        session = ctxlab.load(args.file, format=args.format)
-        session = session.with_view(args.view) if args.view else session
+        session = session_of(args)
         if args.output is not None and not args.force:
             _refuse_to_overwrite(args.output)  # before any work is done
         artifact = _made(session, args, say)
@@ -167,7 +153,7 @@ def _made(session: "Session", args: argparse.Namespace, say: Progress) -> "Artif
     if args.what == "session" and args.wrong is None:
         return whole_session(session, args.redact, args.name, not args.no_words)
     if args.what in ("trace", "table", "page"):
-        policy = _policy(args, args.as_of or args.wrong or NEWEST)
+        policy = policy_of(args, args.as_of or args.wrong or NEWEST)
         counter = ctxlab.counter(args.counter)
         budget = _budget(session, args)
         if args.what == "page":
@@ -186,7 +172,7 @@ def _made(session: "Session", args: argparse.Namespace, say: Progress) -> "Artif
         return trace_record(trace, policy, session.name, args.redact, args.name, not args.no_words)
     if args.wrong is None:
         raise ValueError("say which release is wrong, such as --wrong 1.35.0; --right says which is right, if you know")
-    wrong = _policy(args, args.wrong)
+    wrong = policy_of(args, args.wrong)
     right, call, max_calls = _right(session, wrong, args, say)
     make = failing_test if args.what == "test" else reduced_session
     try:
@@ -218,7 +204,7 @@ def _right(session: "Session", wrong: "Policy", args: argparse.Namespace, say: P
     if args.right == "none":
         return Right(None, call, max_calls)
     if args.right is not None:
-        return Right(_policy(args, args.right), call, max_calls)
+        return Right(policy_of(args, args.right), call, max_calls)
     calls = CALLS if call is None else (call,)
     found = find_right(session.messages, wrong, (max_calls,), calls, args.expect, say.counted)
     if found.policy is None and args.expect is not None and not EXPECTATIONS[args.expect].alone:
@@ -243,19 +229,6 @@ def _check_words(args: argparse.Namespace) -> None:
         raise ValueError("--no-words and --no-redact exclude each other: choose one of them")
     if args.no_words and args.keep_text:
         raise ValueError("--no-words and --keep-text exclude each other: choose one of them")
-
-
-def _policy(args: argparse.Namespace, release: str) -> "Policy":
-    from ctxlab.sliding_window import SlidingWindow
-    from ctxlab.summarizing import Summarizing
-
-    if args.policy == "summarizing":
-        if release == "proportional":
-            return Summarizing(pin_first=args.pin_first)
-        return Summarizing.as_of(release, pin_first=args.pin_first)
-    if release == "careful":
-        return SlidingWindow.careful(args.window_size, not args.no_truncate, args.pin_first)
-    return SlidingWindow.as_of(release, args.window_size, not args.no_truncate, pin_first=args.pin_first)
 
 
 def _budget(session: "Session", args: argparse.Namespace) -> int:
