@@ -54,6 +54,16 @@ def test_the_release_that_does_it_right_is_found(stuck: Explorer) -> None:
     assert any("Strands 1.37.0 does not" in sentence for sentence in offer.about)
 
 
+def test_a_press_before_the_tab_was_told_is_about_what_is_shown_now() -> None:
+    explorer = Explorer(sample_sessions()["review-2173"], release="1.35.0", window_size=4)
+    taken = next(tab for tab in explorer.tabs if isinstance(tab, TakeTab))
+    taken.what.value = "trace"
+    explorer.store.change(budget=123)
+    assert explorer.state.tab != taken.name
+    taken.make.click()
+    assert trace_from_json(taken.offer.text).budget == 123
+
+
 def test_a_test_is_run_where_that_is_wanted_and_the_runs_are_told(stuck: Explorer) -> None:
     assert not make(stuck, "test").offer.runs
     taken = tab(stuck)

@@ -94,7 +94,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         on = (self.store, self.guarded)
         self.tabs: tuple[Any, ...] = (
             Why(*on), RoundsTab(*on), MessageView(*on), MatrixView(*on), CompareTab(*on), TuneTab(*on), ViewsTab(*on),
-            TakeTab(*on),
+            TakeTab(lambda: self.findings, self.guarded),
         )  # fmt: skip
         self.tab = ipywidgets.Tab([tab.widget for tab in self.tabs], titles=[tab.name for tab in self.tabs])
         self.state_box = StateBox()

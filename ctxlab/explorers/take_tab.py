@@ -3,7 +3,7 @@
 What comes out is decided in `taking`. Nothing is written here and no rule lives here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import ipywidgets
@@ -12,7 +12,7 @@ from ctxlab.escaping import html
 from ctxlab.explorers.findings import Findings
 from ctxlab.explorers.guarded import EXPECTED, say
 from ctxlab.explorers.offer import Offer
-from ctxlab.explorers.state import State, Store
+from ctxlab.explorers.state import State
 from ctxlab.explorers.taking import ALONE, FIND, What, Wish, rights, take
 from ctxlab.explorers.view import FULL, Guard, button, row, set_value, text, toggle_class
 from ctxlab.explorers.work import Stopped
@@ -39,12 +39,12 @@ KINDS: tuple[tuple[str, What, str], ...] = (
 
 
 class TakeTab:
-    """The choices, and what was made of them last."""
+    """The choices, and what was made of them last. ``findings`` returns those of what is shown now."""
 
     name = "Take away"
 
-    def __init__(self, store: Store, guard: Guard) -> None:
-        self.store = store
+    def __init__(self, findings: Callable[[], Findings], guard: Guard) -> None:
+        self.findings = findings
         self.what = ipywidgets.ToggleButtons(
             options=[(label, what) for label, what, _ in KINDS],
             tooltips=[about for _, _, about in KINDS],
@@ -74,13 +74,11 @@ class TakeTab:
             layout={"width": "100%"},
         )
         self.what.observe(guard(lambda _: self._describe()), "value")
-        self._findings: Findings | None = None
         self._made: dict[What, tuple[Artifact, tuple[str, ...], tuple[Any, ...]]] = {}
         self._describe()
 
     def show(self, findings: Findings) -> None:
         """Offer the policies that may do right what the chosen one does wrong; say if what was made is of another."""
-        self._findings = findings
         options = (
             ("the first that is found", FIND),
             *((name if name[0].isalpha() else f"Strands {name}", name) for name in rights(findings.state.policy)),
@@ -115,14 +113,13 @@ class TakeTab:
 
     def _tell_age(self) -> None:
         made = self._made.get(self.what.value)
-        stale = made is not None and self._findings is not None and made[2] != _of(self._findings.state)
+        stale = made is not None and made[2] != _of(self.findings().state)
         old = "Made before session, policy or budget were changed: make it again."
         set_value(self.offer, stale=old if stale else "")
 
     def _make(self, _: Any) -> None:
-        findings = self._findings
-        if findings is None:
-            return
+        # What is shown now: a press may come before the tab has been told about it.
+        findings = self.findings()
         names = tuple(name.strip() for name in self.names.value.split(",") if name.strip())
         wish = Wish(
             self.what.value,
