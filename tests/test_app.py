@@ -143,6 +143,11 @@ def test_without_the_token_there_is_no_page(app: App, token: str) -> None:
     assert status(app, "/explorer.ipynb", token) == 302
 
 
+def test_whoever_leaves_is_told_so_and_has_to_bring_the_token_again(app: App) -> None:
+    assert status(app, "/logout", app.token) == 200
+    assert status(app, "/logout") in (200, 302)
+
+
 def test_without_the_token_there_is_no_kernel(app: App, kernel: str) -> None:
     assert status(app, f"/api/kernels/{kernel}", app.token) == 200
     assert status(app, f"/api/kernels/{kernel}") == 403
@@ -181,6 +186,7 @@ def test_a_name_from_elsewhere_that_leads_here_is_not_answered(app: App) -> None
         "/voila/files/explorer.ipynb",
         "/voila/files/index.html.j2",
         f"/voila/files/{quote(HOSTILE_NAME)}",
+        "/static/..%2f__init__.py",
         "/voila/static/..%2f..%2fapp.py",
         "/voila/templates/lab/static/..%2f..%2f..%2f..%2f..%2fetc%2fpasswd",
         "/voila/templates/..%2f..%2fstatic/x",

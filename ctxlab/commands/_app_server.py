@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import zmq
+from jupyter_server import DEFAULT_STATIC_FILES_PATH
 from tornado.httpserver import HTTPServer
 from tornado.ioloop import IOLoop
 from traitlets.config import Config
@@ -46,6 +47,8 @@ SETTINGS = {
     # Nothing between a page and this computer forgets a silent connection. With pings, Jupyter Server closes one whose
     # answer took as long as Tornado lets it take at most, which is until the next ping: every one, that is.
     "ws_ping_interval": 0,
+    # The pages that say what is not there show an icon from here.
+    "static_path": DEFAULT_STATIC_FILES_PATH,
 }
 """What Tornado is told."""
 
