@@ -151,6 +151,7 @@ def test_the_steps_are_played_to_the_end_and_gone_back(explorer: Locator) -> Non
     expect(explorer.get_by_role("button", name="Pause")).to_be_visible()
     expect(explorer.get_by_role("button", name="Play")).to_be_visible(timeout=30_000)
     expect(explorer.get_by_role("button", name="Step")).to_be_disabled()
+    expect(step_said(explorer)).to_contain_text("1,878 tokens are left")
     last = step_said(explorer).inner_text()
     explorer.get_by_role("button", name="Back").click()
     expect(step_said(explorer)).not_to_have_text(last)

@@ -336,6 +336,7 @@ def test_nothing_is_cut_off_or_overlaps(opened: Opened, scheme: str, width: int)
     file = opened.write(messages, SlidingWindow(20), 2_000)
     page = opened.open(file, viewport={"width": width, "height": 900}, color_scheme=scheme)
     main = page.locator("main")
+    expect(figure(page).locator(".bars path")).not_to_have_count(0)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.locator("#candidates .place").evaluate("one => one.scrollWidth <= one.clientWidth")
     assert main.evaluate(OVERLAPPING) == []

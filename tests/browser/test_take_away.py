@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 import ctxlab
+from ctxlab.explorers.take_tab import KINDS
 from ctxlab.samples import sample_sessions
 from ctxlab.takeaway import trace_from_json
 from tests.browser.conftest import OpenNotebook
@@ -37,6 +38,8 @@ def explorer(open_notebook: OpenNotebook, errors: list[str]) -> Locator:
 def taken(explorer: Locator, kind: str, folder: Path) -> Path:
     """Make it, download it, and return the file, under the name that was proposed."""
     explorer.get_by_role("button", name=kind, exact=True).click()
+    # Only once the kernel has heard of the kind is what was made of it before in its place.
+    expect(explorer.get_by_text(next(about for label, _, about in KINDS if label == kind))).to_be_visible()
     offer = explorer.locator(".ctx-offer")
     before = offer.locator("h3").inner_text() if offer.locator("h3").count() else ""
     explorer.get_by_role("button", name="Make it").click()
