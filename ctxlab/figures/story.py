@@ -106,7 +106,8 @@ def _stuck(trace: Trace, policy: str, moment: Moment) -> str:
     deeds = list(_deeds(moment))
     left = trace.tokens[-1]
     first = f"{policy} {_joined(deeds)}{_where(deeds, moment)}, then" if deeds else policy
-    words = f"says “{trace.error}”" if trace.outcome == "stuck" else f"gives up: {trace.error}."
+    stop = "" if (trace.error or "").endswith(("!", ".")) else "."
+    words = f"says “{trace.error}”{stop}" if trace.outcome == "stuck" else f"gives up: {trace.error}."
     return f"{first} {words} {left:,} tokens are left, {left - trace.budget:,} above the budget."
 
 
@@ -121,7 +122,7 @@ def _why(moment: Moment) -> Iterator[str]:
     reasons = Counter(point.reason for point in after if point.reason is not None)
     if reasons and not any(point.kind for point in after):
         yield f"From {moment.start:,} on, where the search starts, every message is refused:"
-        yield ", ".join(f"{count:,} ({reason.text})" for reason, count in reasons.most_common(3)) + "."
+        yield ", ".join(f"{plural(count, 'message')} ({reason.text})" for reason, count in reasons.most_common(3)) + "."
 
 
 def _passed_over(moment: Moment) -> Iterator[str]:

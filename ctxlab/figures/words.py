@@ -67,7 +67,7 @@ def reason(moment: Moment, index: int) -> str:
         return f"it could start here, but the search starts at {moment.start:,}"
     room = "what would stay fits the budget" if moment.fits(index) else "what would stay is above the budget"
     if point.kind == "tool_pair" and has_user_after(moment):
-        return f"{room}; a plain user message further on wins over it"
+        return f"{room}; a plain user message wins over it"
     return room
 
 
