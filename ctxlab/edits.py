@@ -62,7 +62,7 @@ class TruncateText:
         """What this edit does, in words; a text that grows is called out (401 to 446 characters)."""
         rank = f", number {self.rank:,} of {self.qualifying:,} by length," if self.rank and self.qualifying else ""
         sentence = (
-            f"A text in message {self.message}{rank} is cut from {len(self.before):,} to {len(self.after):,} "
+            f"A text in message {self.message:,}{rank} is cut from {len(self.before):,} to {len(self.after):,} "
             f"characters: {self.kept:,} stay at each end."
         )
         if len(self.after) > len(self.before):
@@ -86,7 +86,7 @@ class ReplaceImage:
     @property
     def sentence(self) -> str:
         """What this edit does, in words."""
-        return f"An image in a tool result of message {self.message} becomes the text {self.after}."
+        return f"An image in a tool result of message {self.message:,} becomes the text {self.after}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class ReplaceResult:
     def sentence(self) -> str:
         """What this edit does, in words."""
         return (
-            f"A tool result of message {self.message} is thrown away: it becomes an error that says it was too large."
+            f"A tool result of message {self.message:,} is thrown away: it becomes an error that says it was too large."
         )
 
 
@@ -128,7 +128,7 @@ class CollapseTexts:
         inside = sum(item is not None for _, item in self.removed)
         emptied = f", {inside:,} of them inside tool results" if inside else ""
         return (
-            f"All text of message {self.message}, {self.before:,} characters, becomes one preview of "
+            f"All text of message {self.message:,}, {self.before:,} characters, becomes one preview of "
             f"{len(self.after):,}; {len(self.removed):,} blocks are removed{emptied}."
         )
 
@@ -161,9 +161,9 @@ class DropMessages:
             "tool_pair": "a tool pair",
             "any": "a message whose role this release does not look at",
         }[self.kind]
-        anchor = f" Message {self.anchor} stays before it as the anchor." if self.anchor is not None else ""
+        anchor = f" Message {self.anchor:,} stays before it as the anchor." if self.anchor is not None else ""
         return (
-            f"The conversation is cut at message {self.trim_point}, {what}: {count} before it {goes} dropped.{anchor}"
+            f"The conversation is cut at message {self.trim_point:,}, {what}: {count} before it {goes} dropped.{anchor}"
         )
 
 

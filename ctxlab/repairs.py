@@ -148,7 +148,7 @@ def _start_with_user(messages: Conversation, rules: Rules, cut_off: Sequence[Mes
         message = cut_off[index]
         plain = role_of(message) == "user" and not has_tool_result(message) and not has_tool_use(message)
         if plain and blocks(message):
-            sentence = f"Keep message {index}, the last plain user message before the cut, as the anchor (#3447)."
+            sentence = f"Keep message {index:,}, the last plain user message before the cut, as the anchor (#3447)."
             return (message, *messages), sentence
     return ({"role": "user", "content": [{"text": OPENING}]}, *messages), f"Put a user text in front: “{OPENING}”"
 

@@ -252,7 +252,7 @@ class MatrixPicture:
         return place
 
     def _shown(self, shown: Sequence[int], listed: Sequence[int], every: bool) -> str:
-        total = f"{len(self.points):,} messages"
+        total = plural(len(self.points), "message")
         candidates = plural(len(self.candidates), "trim point")
         if len(shown) == len(listed):
             what = f"all {total}" if every else f"the {candidates} among {total}, and the message in focus"
