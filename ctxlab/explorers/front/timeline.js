@@ -189,6 +189,14 @@ function beside(svg, name, x, y, text, at, framed) {
   if (frame) for (const [key, value] of Object.entries({ x: from, y, width: wide, height: 21 })) frame.setAttribute(key, value);
 }
 
+// A line down both parts; where it would cross the title of the lower one, it makes room for it.
+function upright(svg, kind, x) {
+  const titles = [...svg.querySelectorAll(".title")];
+  const end = LEFT + titles[titles.length - 1].getComputedTextLength() + GAP;
+  const room = x < end ? `V${BELOW.top - 22}M${x} ${BELOW.top - 3}` : "";
+  make(svg, "path", { class: kind, d: `M${x} ${ABOVE.top}${room}V${BELOW.bottom}` });
+}
+
 function lines(svg, picture, now, at) {
   const seen = (index) => index >= picture.first && index <= picture.last;
   const over = at.below(now.budget);
@@ -203,12 +211,12 @@ function lines(svg, picture, now, at) {
   }, now.budget_label);
   if (seen(now.start)) {
     const x = at.edge(now.start);
-    make(svg, "path", { class: "start", d: `M${x} ${ABOVE.top}V${BELOW.bottom}` });
+    upright(svg, "start", x);
     beside(svg, "start", x, BELOW.top, now.start_label, at, false);
   }
   if (now.cut >= 0 && seen(now.cut)) {
     const x = at.edge(now.cut);
-    make(svg, "path", { class: "cut", d: `M${x} ${ABOVE.top}V${BELOW.bottom}` });
+    upright(svg, "cut", x);
     beside(svg, "cut", x, ABOVE.top, now.cut_label, at, true);
   }
 }
