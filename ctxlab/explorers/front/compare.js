@@ -81,7 +81,7 @@ export function renderCompare({ record, focus, selected, details, el, on = {} })
   const takers = (strip) => {
     const refused = strip.answers.filter(({ status }) => status === "refused").length;
     const unknown = strip.answers.filter(({ status }) => status === "unknown").length;
-    const words = refused || unknown ? [refused && `× ${refused} of ${strip.answers.length} refuse`, unknown && `? ${unknown} unknown`].filter(Boolean).join(", ") : `✓ all ${strip.answers.length} accept`;
+    const words = refused || unknown ? [refused && `× ${refused} of ${strip.answers.length} refuse`, unknown && `?\u00a0${unknown}\u00a0unknown`].filter(Boolean).join(", ") : `✓ all ${strip.answers.length} accept`;
     return make("span", { class: `fact ${refused ? "refused" : unknown ? "unknown" : "accepted"}`, text: words });
   };
 
