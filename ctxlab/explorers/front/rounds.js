@@ -226,7 +226,9 @@ class Board {
       const change = at ?? reel.current[tile];
       if (change >= 0 && reel.roundOf(reel.changes[change][0]) === round) lit.push([tile, at !== undefined]);
     }
+    pen.globalAlpha = lit.length > 1000 ? 0.35 : 1; // so many of them would hide the tiles
     for (const [tile, now] of lit) this.ring(tile, this.colours.round, now ? 3 : 2);
+    pen.globalAlpha = 1;
     if (focus >= 0) {
       this.ring(focus, this.colours.back, 5);
       this.ring(focus, this.colours.text, 2);
@@ -389,7 +391,7 @@ class Curves {
     this.svg.append(draw("text", { x: 0, y: top + 12, class: "title" }, title));
     for (let value = 0; value <= highest; value += step) {
       this.svg.append(draw("line", { x1: left, x2: right, y1: y(value), y2: y(value), class: "grid" }));
-      this.svg.append(draw("text", { x: left - 8, y: y(value) + 4, class: "tick", "text-anchor": "end" }, short(value)));
+      this.svg.append(draw("text", { x: left - 11, y: y(value) + 4, class: "tick", "text-anchor": "end" }, short(value)));
     }
     const points = ends.map((end, round) => [this.x(round), y(values[end])]);
     this.svg.append(draw("polyline", { points: points.map((point) => point.join(",")).join(" "), class: "curve" }));
@@ -546,15 +548,18 @@ export function renderRounds({ record, el, on = {} }) {
   const text = make("div", { class: "text", tabindex: 0, role: "region", "aria-label": "Text of the block in focus", dir: "ltr" });
   const caption = make("p", { class: "caption", id: `${id}-caption` });
   const spoken = make("div", { class: "spoken", role: "status", "aria-live": "polite" });
+  const moves = [
+    button("Back to the start", "|◀", () => jump(0)),
+    button("Back one round", "◀ round", () => jump(roundStart())),
+    button("Back one block", "◀ block", () => jump(position === Math.ceil(position) ? position - 1 : Math.floor(position))),
+    play,
+    button("On one block", "block ▶", () => jump(Math.floor(position) + 1)),
+    button("On one round", "round ▶", () => jump(roundEnd())),
+    button("To the end", "▶|", () => jump(reel.last)),
+  ];
   const root = make("section", { class: "ctx ctx-rounds", "aria-label": "Rounds" },
     make("div", { class: "bar" },
-      button("Back to the start", "|◀", () => jump(0)),
-      button("Back one round", "◀ round", () => jump(roundStart())),
-      button("Back one block", "◀ block", () => jump(position === Math.ceil(position) ? position - 1 : Math.floor(position))),
-      play,
-      button("On one block", "block ▶", () => jump(Math.floor(position) + 1)),
-      button("On one round", "round ▶", () => jump(roundEnd())),
-      button("To the end", "▶|", () => jump(reel.last)),
+      ...moves,
       make("label", {}, "speed ", pace),
       make("label", { title: "Show the text of the block that is being cut" }, follow, " follow the cut"),
     ),
@@ -825,7 +830,7 @@ export function renderRounds({ record, el, on = {} }) {
     cancelAnimationFrame(frame);
     reel = new Reel(next);
     slider.max = reel.last;
-    slider.disabled = play.disabled = !reel.last;
+    for (const control of [slider, ...moves]) control.disabled = !reel.last;
     put(forecast, next.forecast ? `Forecast: ${next.forecast}` : "");
     put(beside, next.beside ?? "");
     put(risk, next.risk ?? "");
