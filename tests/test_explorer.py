@@ -504,6 +504,17 @@ def test_a_parameter_that_cannot_be_is_said_and_the_control_goes_back() -> None:
     assert explorer.policy_bar.window.value == 4
 
 
+def test_a_number_beyond_what_its_box_takes_is_taken_as_the_nearest_that_it_does() -> None:
+    explorer = seed()
+    explorer.sight.focus.value = 99
+    assert (explorer.sight.focus.value, explorer.state.focus) == (7, 7)
+    explorer.budget_bar.number.value = -1
+    assert (explorer.budget_bar.number.value, explorer.state.budget) == (0, 0)
+    assert type(explorer.policy_bar.ratio.value) is float
+    explorer.policy_bar.ratio.value = 1.5
+    assert (explorer.policy_bar.ratio.value, explorer.state.policy.summary_ratio) == (1, 1)
+
+
 def test_an_error_in_the_code_is_shown_with_its_place_and_never_swallowed() -> None:
     explorer = seed()
     explorer.finder.sources = Sources()  # which does not know what was opened

@@ -7,7 +7,7 @@ from typing import Any
 import ipywidgets
 
 from ctxlab.explorers.findings import Findings
-from ctxlab.explorers.front_end import Range
+from ctxlab.explorers.front_end import NumberBox, Range
 from ctxlab.explorers.state import Store
 from ctxlab.explorers.view import FULL, Guard, row, set_value
 from ctxlab.providers import CONTEXT_WINDOWS
@@ -34,10 +34,9 @@ class BudgetBar:
         self.store = store
         self.slider = Range(label="Token budget", layout={"flex": "1 1 420px", "width": "auto"})
         self.slider.add_class("ctxlab-budget")
-        self.number = ipywidgets.BoundedIntText(
-            min=0, max=MOST, tooltip="token budget, exactly", layout={"width": "110px"}
+        self.number = NumberBox(
+            name="Token budget, exactly", max=MOST, tooltip="token budget, exactly", layout={"width": "110px"}
         )
-        self.number.add_class("ctxlab-budget-number")
         self.preset = ipywidgets.Dropdown(layout={"width": "260px"}, tooltip="set the budget to a known context window")
         self.preset.add_class("ctxlab-preset")
         self.counter = ipywidgets.Dropdown(

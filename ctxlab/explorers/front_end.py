@@ -1,15 +1,15 @@
-"""The small pieces of front end that ipywidgets lack, each with a script in `front`: `Page`, `PathBox`, `Range`,
-`Rows`, `Ticker`.
+"""The small pieces of front end that ipywidgets lack, each with a script in `front`: `NumberBox`, `Page`, `PathBox`,
+`Range`, `Rows`, `Ticker`.
 
 They carry values and wishes back and forth; what to show and what to do about a wish is decided elsewhere.
 """
 
-from pathlib import Path
+from typing import Any
 
 import anywidget
 import traitlets
 
-FRONT = Path(__file__).with_name("front")
+from ctxlab.explorers.bundle import FRONT, script
 
 
 class Page(anywidget.AnyWidget):
@@ -21,6 +21,28 @@ class Page(anywidget.AnyWidget):
     _esm = FRONT / "page.js"
     _css = FRONT / "page.css"
     names: traitlets.List[list[str]] = traitlets.List().tag(sync=True)
+
+
+class NumberBox(anywidget.AnyWidget):
+    """A number from ``min`` to ``max``, whole where ``step`` is; ``name`` is for where no ``description`` is.
+
+    Unlike that of ipywidgets it leaves alone what a person is typing when an answer to something earlier comes late.
+    """
+
+    _esm = script("number")
+    description = traitlets.Unicode("").tag(sync=True)
+    name = traitlets.Unicode("").tag(sync=True)
+    tooltip = traitlets.Unicode("").tag(sync=True)
+    min = traitlets.Int(0).tag(sync=True)
+    max = traitlets.Int(0).tag(sync=True)
+    step: Any = traitlets.Union([traitlets.Int(), traitlets.Float()], default_value=1).tag(sync=True)
+    value: Any = traitlets.Union([traitlets.Int(), traitlets.Float()], default_value=0).tag(sync=True)
+    disabled = traitlets.Bool(False).tag(sync=True)
+
+    @traitlets.validate("value")
+    def _bounded(self, proposal: Any) -> float:
+        value: float = proposal["value"]
+        return max(self.min, min(self.max, value))
 
 
 class PathBox(anywidget.AnyWidget):

@@ -1,7 +1,6 @@
 """Names for screen readers where ipywidgets give none: (CSS selector, attribute, text)."""
 
 NAMES: tuple[tuple[str, str, str], ...] = (
-    (".ctxlab-budget-number input", "aria-label", "Token budget, exactly"),
     (".ctxlab-preset select", "aria-label", "Known context windows"),
     (".ctxlab-step", "aria-live", "polite"),
     (".ctxlab-about", "aria-live", "polite"),

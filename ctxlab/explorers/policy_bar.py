@@ -7,6 +7,7 @@ import ipywidgets
 
 from ctxlab.escaping import html
 from ctxlab.explorers.findings import Findings
+from ctxlab.explorers.front_end import NumberBox
 from ctxlab.explorers.state import PolicyKind, Store
 from ctxlab.explorers.view import FULL, Guard, row, set_value, text
 from ctxlab.releases import NEWEST, PINS_FROM, Change, latest_change, parse
@@ -49,8 +50,8 @@ class PolicyBar:
         self.pins = _number("pin_first", 0, f"pin the first messages (from {PINS_FROM})", "130px")
         self.truncate = _box("truncate results", "shorten tool results first on an overflow")
         self.aims = _box("aim at the budget", "cut at the first place whose remainder fits the budget")
-        self.ratio = ipywidgets.BoundedFloatText(
-            value=0.3, min=0, max=1, step=0.05, description="summary_ratio", style=FULL, layout={"width": "165px"},
+        self.ratio = NumberBox(
+            max=1, value=0.3, step=0.05, description="summary_ratio", layout={"width": "165px"},
             tooltip="how much of the messages a summary takes in; the SDK keeps it between 0.1 and 0.8",
         )  # fmt: skip
         self.recent = _number("preserve_recent_messages", 10, "the newest messages, left out of the count", "240px")
@@ -107,13 +108,10 @@ class PolicyBar:
         self.store.change_policy(**changes)
 
 
-def _number(name: str, value: int, tooltip: str, width: str) -> ipywidgets.BoundedIntText:
+def _number(name: str, value: int, tooltip: str, width: str) -> NumberBox:
     # Below 0 only to show that a release takes it, or refuses it.
     low = -1 if name == "window_size" else 0
-    return ipywidgets.BoundedIntText(
-        value=value, min=low, max=1_000_000, description=name, tooltip=tooltip,
-        style=FULL, layout={"width": width},
-    )  # fmt: skip
+    return NumberBox(min=low, max=1_000_000, value=value, description=name, tooltip=tooltip, layout={"width": width})
 
 
 def _box(name: str, tooltip: str) -> ipywidgets.Checkbox:

@@ -6,8 +6,9 @@ import ipywidgets
 
 from ctxlab.escaping import html
 from ctxlab.explorers.findings import Findings
+from ctxlab.explorers.front_end import NumberBox
 from ctxlab.explorers.state import Store
-from ctxlab.explorers.view import FULL, Guard, button, row, set_value, text
+from ctxlab.explorers.view import Guard, button, row, set_value, text
 from ctxlab.figures.words import about
 
 
@@ -18,15 +19,13 @@ class Sight:
         self.store = store
         self.count = 1
         narrow = {"width": "200px"}
-        self.focus = ipywidgets.BoundedIntText(min=0, max=0, description="Message in focus", style=FULL, layout=narrow)
+        self.focus = NumberBox(description="Message in focus", layout=narrow)
         self.previous = button("◀", "The message before", guard(lambda _: self._look(self.store.state.focus - 1)))
         self.next = button("▶", "The message after", guard(lambda _: self._look(self.store.state.focus + 1)))
         self.previous.add_class("ctxlab-before")
         self.next.add_class("ctxlab-after")
-        self.first = ipywidgets.BoundedIntText(
-            min=0, max=0, description="Show from", style=FULL, layout={"width": "145px"}
-        )
-        self.last = ipywidgets.BoundedIntText(min=0, max=0, description="to", style=FULL, layout={"width": "100px"})
+        self.first = NumberBox(description="Show from", layout={"width": "145px"})
+        self.last = NumberBox(description="to", layout={"width": "100px"})
         self.all = button("All", "Show all messages", guard(lambda _: self.store.change(span=None)))
         self.near = button("Near focus", "Show the 60 messages around the one in focus", guard(self._around))
         self.shown = text("ctxlab-quiet")

@@ -6,7 +6,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from ctxlab.explorers.front_end import FRONT
+from ctxlab.explorers.bundle import FRONT
 from ctxlab.explorers.view import Guard, set_value
 
 

@@ -10,8 +10,8 @@ import anywidget
 import ipywidgets
 import traitlets
 
+from ctxlab.explorers.bundle import FRONT
 from ctxlab.explorers.findings import Findings
-from ctxlab.explorers.front_end import FRONT
 from ctxlab.explorers.state import Store
 from ctxlab.explorers.view import Guard, set_value, text
 from ctxlab.figures.legend import legend

@@ -109,6 +109,30 @@ def test_dragging_the_budget_moves_line_sentence_and_marks(page: Page, explorer:
     expect(explorer.locator(".budget-label")).to_have_text("budget 0")
 
 
+def test_a_late_answer_leaves_alone_what_is_being_typed(page: Page, explorer: Locator) -> None:
+    exact = explorer.get_by_label("Token budget, exactly", exact=True)
+    exact.click(click_count=3)
+    page.keyboard.type("12")
+    # The slider moves without taking the keyboard away: its answer comes while the number is half typed.
+    explorer.get_by_label("Token budget", exact=True).evaluate(
+        "(slider) => { slider.value = 149; slider.dispatchEvent(new Event('input')); }"
+    )
+    expect(story(explorer)).to_contain_text("budget 149")
+    expect(explorer.locator(".budget-label")).to_have_text("budget 149")
+    expect(exact).to_have_value("12")
+    page.keyboard.type("3")
+    page.keyboard.press("Enter")
+    expect(story(explorer)).to_contain_text("budget 123")
+    expect(exact).to_have_value("123")
+
+
+def test_a_number_box_that_was_emptied_shows_what_holds(page: Page, explorer: Locator) -> None:
+    window = explorer.get_by_label("window_size", exact=True)
+    window.fill("")
+    window.press("Tab")
+    expect(window).to_have_value("4")
+
+
 def test_the_budget_moves_by_the_keyboard_too(page: Page, explorer: Locator) -> None:
     slider = explorer.get_by_label("Token budget", exact=True)
     slider.focus()

@@ -48,6 +48,34 @@ function keepKeys(node) {
   return node;
 }
 
+// Keeps what a person types into a box: what comes late from a kernel is shown once they are done. `done(text)` is told
+// then what stands there, and returns the value to show from now on. Returns how to show a value.
+function keepTyped(input, done) {
+  let typing = false;
+  let value = "";
+  const show = () => {
+    if (!typing && input.value !== String(value)) input.value = value;
+  };
+  const end = () => {
+    if (!typing) return;
+    typing = false;
+    value = done(input.value);
+    show();
+  };
+  input.addEventListener("input", () => {
+    typing = true;
+  });
+  input.addEventListener("change", end);
+  input.addEventListener("blur", end);
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") end();
+  });
+  return (shown) => {
+    value = shown;
+    show();
+  };
+}
+
 const RULES = [
   ["fixed", "fixed", "1.63.0: cuts what is longer than 3 × preserve_chars, and keeps preserve_chars at each end"],
   ["proportional", "proportional", "Proposed in #5791: cuts what is longer than preserve_chars, and keeps at most a quarter at each end"],
@@ -67,20 +95,27 @@ function dials({ values, most, chosen, budget = true }) {
   const nearest = (value) => values.reduce((best, other, at) => Math.abs(Math.log(other / value)) < Math.abs(Math.log(values[best] / value)) ? at : best, 0);
   const slide = make("input", { type: "range", min: 0, step: 1, "aria-label": "preserve_chars", class: "preserve", oninput: () => {
     const value = values[+slide.value];
-    exact.value = value;
+    showExact(value);
     say(value);
     chosen("preserve_chars", value);
   } });
-  const exact = make("input", { type: "number", min: 1, "aria-label": "preserve_chars, exactly", onchange: () => {
-    const value = Math.max(1, Math.round(+exact.value) || 1);
+  const exact = make("input", { type: "number", min: 1, "aria-label": "preserve_chars, exactly" });
+  const showExact = keepTyped(exact, (text) => {
+    const value = Math.max(1, Math.round(+text) || 1);
     chosen("preserve_chars", value);
-  } });
+    return value;
+  });
   const say = (value) => slide.setAttribute("aria-valuetext", `${few(value)} characters`);
   const slideBudget = make("input", { type: "range", min: 0, "aria-label": "Token budget", class: "budget", oninput: () => {
-    exactBudget.value = slideBudget.value;
+    showBudget(+slideBudget.value);
     chosen("budget", +slideBudget.value);
   } });
-  const exactBudget = make("input", { type: "number", min: 0, "aria-label": "Token budget, exactly", onchange: () => chosen("budget", Math.max(0, Math.round(+exactBudget.value) || 0)) });
+  const exactBudget = make("input", { type: "number", min: 0, "aria-label": "Token budget, exactly" });
+  const showBudget = keepTyped(exactBudget, (text) => {
+    const value = Math.max(0, Math.round(+text) || 0);
+    chosen("budget", value);
+    return value;
+  });
   const el = make("div", { class: "dials" }, rules,
     make("div", { class: "dial" }, make("span", { text: "preserve_chars" }), slide, exact),
     ...(budget ? [make("div", { class: "dial" }, make("span", { text: "token budget" }), slideBudget, exactBudget)] : []));
@@ -96,9 +131,9 @@ function dials({ values, most, chosen, budget = true }) {
       for (const [name, input] of radios) input.checked = name === rule;
       slide.value = nearest(preserve);
       say(preserve);
-      if (document.activeElement !== exact || +exact.value !== preserve) exact.value = preserve;
+      showExact(preserve);
       slideBudget.value = tokens;
-      exactBudget.value = tokens;
+      showBudget(tokens);
     },
   };
 }

@@ -37,7 +37,12 @@ export function renderTuner({ record, answers, state, el, on = {} }) {
     if (name === "preserve_chars") choose(chosen, true);
     else on[name]?.(chosen);
   } });
-  const refused = make("input", { type: "number", min: 0, "aria-label": "Most refused calls", onchange: () => on.most_refused?.(Math.max(0, Math.round(+refused.value) || 0)) });
+  const refused = make("input", { type: "number", min: 0, "aria-label": "Most refused calls" });
+  const showRefused = keepTyped(refused, (text) => {
+    const value = Math.max(0, Math.round(+text) || 0);
+    on.most_refused?.(value);
+    return value;
+  });
   knobs.el.append(make("label", { class: "dial few" }, "at most", refused, "refused calls"));
   const bar = make("progress", { max: 1, "aria-label": "Values tried" });
   const tried = make("span");
@@ -337,7 +342,7 @@ export function renderTuner({ record, answers, state, el, on = {} }) {
     reason.textContent = answers.reason;
     take.hidden = answers.best === null;
     say.dataset.outcome = answers.best === null ? "stuck" : "fits";
-    refused.value = answers.most_refused;
+    showRefused(answers.most_refused);
     root.dataset.best = answers.best ?? "";
   }
 
@@ -371,7 +376,7 @@ export function renderTuner({ record, answers, state, el, on = {} }) {
 
   function setState(next) {
     state = next;
-    refused.value = state.most_refused;
+    showRefused(state.most_refused);
     progress.hidden = !state.running;
     bar.value = state.to_try ? state.tried / state.to_try : 0;
     tried.textContent = `${few(state.tried)} of ${few(state.to_try)} tried`;
