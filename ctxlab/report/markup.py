@@ -101,7 +101,7 @@ def _candidates(contents: Contents) -> str:
     rows = [candidate(contents.end, index) for index in shown]
     lines = "".join(f"<tr class={row[0] or 'plain'}>{_cells(row[1:])}</tr>" for row in rows)
     said = f"showing {len(shown):,} of {count:,} messages: {shown.start:,} to {shown.stop - 1:,}"
-    return f"{_table([name for name, _ in COLUMNS], lines)}<p>{said}</p>"
+    return f"{_table(COLUMNS, lines)}<p>{said}</p>"
 
 
 def _cells(cells: Iterable[str]) -> str:
@@ -110,8 +110,8 @@ def _cells(cells: Iterable[str]) -> str:
 
 
 def _verdicts(matrix: MatrixPicture) -> str:
-    heads = ("provider", "as it is", "what is left", "in its words")
-    return f"<p>{html(matrix.headline)}</p>{_table(heads, ''.join(_answers(matrix)))}"
+    columns = [(name, "") for name in ("provider", "as it is", "what is left", "in its words")]
+    return f"<p>{html(matrix.headline)}</p>{_table(columns, ''.join(_answers(matrix)))}"
 
 
 def _answers(matrix: MatrixPicture) -> Iterator[str]:
@@ -151,8 +151,8 @@ def _releases(lanes: Iterable[Lane], counter: TokenCounter) -> str:
         rows.append(
             f"<tr><th scope=row>{html(lane.name)}</th><td class={state}>{outcome}</td>{left}<td>{about}</td></tr>"
         )
-    heads = ("policy", "outcome", "refused calls", "messages left", "tokens left", "about")
-    return _table(heads, "".join(rows))
+    counts = [(name, "right") for name in ("refused calls", "messages left", "tokens left")]
+    return _table([("policy", ""), ("outcome", ""), *counts, ("about", "")], "".join(rows))
 
 
 def _section(name: str, title: str, inside: str) -> str:
@@ -160,11 +160,12 @@ def _section(name: str, title: str, inside: str) -> str:
     return f"{head}<div class=place>{inside}</div></section>"
 
 
-def _table(heads: Sequence[str], rows: str) -> str:
-    head = "".join(f"<th scope=col>{html(name)}</th>" for name in heads)
+def _table(columns: Sequence[tuple[str, str]], rows: str) -> str:
+    head = "".join(f"<th scope=col class={kind or 'plain'}>{html(name)}</th>" for name, kind in columns)
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     # A table that may be wider than its place can be scrolled by keyboard.
-    return f'<div class=scroll tabindex=0 role=region aria-label="{html(", ".join(heads))}">{table}</div>'
+    label = html(", ".join(name for name, _ in columns))
+    return f'<div class=scroll tabindex=0 role=region aria-label="{label}">{table}</div>'
 
 
 def _listed(items: Iterable[str]) -> str:
