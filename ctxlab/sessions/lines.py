@@ -75,7 +75,7 @@ def _read(source: Source) -> Reading:
     if not source.records:
         source.book.add("read", "one message only; if it is of a session folder, load the folder", source.path.name)
     shaped = conversation(found, source.book)
-    view = View(shaped, f"the messages of the lines ({len(shaped)})")
+    view = View(shaped, f"the messages of the lines ({len(shaped):,})")
     return Reading(source.path.name, {"messages": view}, "messages")
 
 

@@ -73,7 +73,7 @@ def note_what_is_not_counted(source: Source, request: Any) -> None:
 
 def _reading(source: Source, messages: list[Any], about: str) -> Reading:
     shaped = conversation(placed(messages), source.book)
-    return Reading(source.path.name, {"messages": View(shaped, f"{about} ({len(shaped)})")}, "messages")
+    return Reading(source.path.name, {"messages": View(shaped, f"{about} ({len(shaped):,})")}, "messages")
 
 
 LIST = Reader("messages", "a JSON list of messages", _recognise_list, _read_list)

@@ -138,7 +138,7 @@ def _view(document: dict[str, Any], source: Source, about: str) -> View:
     when = f", taken {created[:40]}" if isinstance(created, str) else ""
     return View(
         messages,
-        f"{about} ({len(messages)}{when})",
+        f"{about} ({len(messages):,}{when})",
         None,
         manager if isinstance(manager, str) else None,
         removed if isinstance(removed, int) else 0,

@@ -144,7 +144,7 @@ def conversation_views(messages: Conversation, about: str, name: str = "messages
     rest = tuple(message for message in messages if message["role"] not in ("system", "developer"))
     if len(rest) != len(messages):
         other = "without system messages" if name == "messages" else f"{name}, without system messages"
-        views[other] = View(rest, f"{about} without system messages, which Strands keeps elsewhere ({len(rest)})")
+        views[other] = View(rest, f"{about} without system messages, which Strands keeps elsewhere ({len(rest):,})")
     return views
 
 
