@@ -1,5 +1,7 @@
 """The tuner in JupyterLab: the line moves without the kernel, answers follow the dials, and trying can be stopped."""
 
+import re
+
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
@@ -105,6 +107,14 @@ def test_what_the_dials_show_can_be_set_from_the_notebook(open_notebook: OpenNot
     expect(tuner).to_be_visible(timeout=60_000)
     expect(tuner).to_have_attribute("data-value", "777")
     expect(tuner.locator(".state")).to_contain_text("40,000 tokens")
+
+
+def test_of_several_sessions_each_line_has_its_name(open_notebook: OpenNotebook) -> None:
+    source = [SOURCE[0], "s = sample_sessions()\nTuner(s['eighty-blocks'], s['giant-block'], budget=50_000)"]
+    tuner = open_notebook("tuner-two", source=source).locator(".ctx-tuner")
+    names = tuner.locator("svg.curve .line-name")
+    expect(names).to_have_text(["eighty-blocks (incidents)", "giant-block (incidents)"], timeout=60_000)
+    expect(tuner.locator("svg.curve")).to_have_attribute("aria-label", re.compile("giant-block .incidents. 5"))
 
 
 def test_trying_shows_progress_and_can_be_stopped(open_notebook: OpenNotebook) -> None:

@@ -306,13 +306,23 @@ export function renderTuner({ record, answers, state, el, on = {} }) {
     for (let round = 0; round <= rounds; round += every) curve.append(draw("text", { x: along(round), y: bottom + 15, class: "tick", "text-anchor": "middle" }, round ? `${round}` : "start"));
     curve.append(draw("line", { x1: LEFT, x2: wide - RIGHT, y1: y(answers.budget), y2: y(answers.budget), class: "budget" }));
     curve.append(draw("text", { x: LEFT + 5, y: y(answers.budget) + (bottom - y(answers.budget) > 18 ? 13 : -5), class: "budget-label" }, `budget ${few(answers.budget)}`));
-    for (const tokens of lines) {
+    const named = [];
+    lines.forEach((tokens, session) => {
       // Where it fits the rounds end; those that a smaller budget would need are hollow.
       const fits = tokens.findIndex((left) => left <= answers.budget);
       curve.append(draw("polyline", { points: tokens.map((left, round) => `${along(round)},${y(left)}`).join(" "), class: "line" }));
       if (rounds <= 60) tokens.forEach((left, round) => curve.append(draw("circle", { cx: along(round), cy: y(left), r: 3.5, class: fits < 0 || round <= fits ? "dot" : "dot to-come" })));
+      named.push([record.sessions[session], along(tokens.length - 1), y(tokens[tokens.length - 1])]);
+    });
+    // Of several sessions each line has its name where it ends, but for a name that would stand on another one.
+    const taken = [];
+    for (const [name, end, height] of lines.length > 1 ? named : []) {
+      const left = end > wide - 200;
+      if (taken.some(([other, at]) => Math.abs(at - height) < 12 && Math.abs(other - end) < 200)) continue;
+      taken.push([end, height]);
+      curve.append(draw("text", { x: end + (left ? 0 : 8), y: height + (left ? -8 : 4), class: "line-name", "text-anchor": left ? "end" : "start" }, name));
     }
-    const name = lines.map((tokens) => tokens.map(few).join(", ")).slice(0, 3).join("; ");
+    const name = lines.map((tokens, session) => `${lines.length > 1 ? `${record.sessions[session]} ` : ""}${tokens.map(few).join(", ")}`).slice(0, 3).join("; ");
     curve.setAttribute("aria-label", `Tokens after each refused call with preserve_chars ${few(value)}: ${name}. Budget ${few(answers.budget)}.`);
   }
 
