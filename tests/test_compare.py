@@ -88,7 +88,7 @@ def strips(tab: CompareTab) -> dict[str, Any]:
     return {strip["name"]: strip for strip in json.loads(tab.widget.record)["strips"]}
 
 
-def wish(tab: CompareTab, do: str, lane: int = 0) -> None:
+def wish(tab: CompareTab, do: str, lane: str = "") -> None:
     tab.widget.wish = {"do": do, "lane": lane, "count": tab.widget.wish.get("count", 0) + 1}
 
 
@@ -225,10 +225,10 @@ def test_a_policy_is_kept_removed_and_chosen() -> None:
     explorer.policy_bar.window.value = 2
     names = list(strips(tab))
     assert names[:2] == ["Strands 1.37.0, window 2", "Strands 1.37.0, window 4"]
-    wish(tab, "show", 1)
+    wish(tab, "show", names[1])
     assert explorer.state.policy.window_size == 4
     assert list(strips(tab))[:2] == ["Strands 1.37.0, window 4", "Strands 1.37.0, window 2"]
-    wish(tab, "remove", 1)
+    wish(tab, "remove", "Strands 1.37.0, window 2")
     assert "Strands 1.37.0, window 2" not in strips(tab)
     wish(tab, "reset")
     assert list(strips(tab)) == usual
@@ -237,9 +237,21 @@ def test_a_policy_is_kept_removed_and_chosen() -> None:
 def test_a_wish_for_a_lane_that_is_not_there_changes_nothing() -> None:
     explorer, tab = compared()
     before = explorer.state
-    for do, lane in (("remove", 99), ("remove", 0), ("show", -1), ("nonsense", 1)):
+    chosen, beside, *_ = strips(tab)
+    for do, lane in (("remove", "?"), ("remove", ""), ("remove", chosen), ("show", chosen), ("nonsense", beside)):
         wish(tab, do, lane)
     assert explorer.state == before
+
+
+def test_a_lane_that_is_removed_or_chosen_by_two_presses_takes_no_other_lane_along() -> None:
+    _, tab = compared()
+    chosen, first, second, *rest = strips(tab)
+    for _ in range(2):
+        wish(tab, "remove", first)
+    assert list(strips(tab)) == [chosen, second, *rest]
+    for _ in range(2):
+        wish(tab, "show", second)
+    assert list(strips(tab)) == [second, chosen, *rest]
 
 
 def test_there_are_never_more_lanes_than_can_be_seen() -> None:

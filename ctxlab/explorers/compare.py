@@ -145,16 +145,17 @@ class CompareTab:
             return
         state = self.store.state
         beside = others(state.policy, state.compared)
-        lane = int(change.new.get("lane", 0)) - 1
+        # By its name: a press may come late, when another lane stands in the place of the one that was meant.
+        lane = next((one for one in beside if lane_name(one) == change.new.get("lane")), None)
         match change.new.get("do"):
             case "keep":
                 # The chosen policy stays as a lane of its own while another one is chosen above.
                 self.store.change(compared=(state.policy, *(one for one in beside if one != state.policy))[:MOST])
-            case "remove" if 0 <= lane < len(beside):
-                self.store.change(compared=(*beside[:lane], *beside[lane + 1 :]))
-            case "show" if 0 <= lane < len(beside):
-                kept = tuple(state.policy if one == beside[lane] else one for one in beside)
-                self.store.change(policy=beside[lane], compared=kept, stop=None)
+            case "remove" if lane is not None:
+                self.store.change(compared=tuple(one for one in beside if one != lane))
+            case "show" if lane is not None:
+                kept = tuple(state.policy if one == lane else one for one in beside)
+                self.store.change(policy=lane, compared=kept, stop=None)
             case "reset":
                 self.store.change(compared=None)
 

@@ -89,8 +89,8 @@ export function renderCompare({ record, focus, selected, details, el, on = {} })
     const holder = make("div", { class: "picture" });
     const fits = strip.outcome === "fits";
     const buttons = number === 0 ? [make("span", { class: "soft", text: "chosen above" })] : [
-      make("button", { type: "button", text: "Choose", "aria-label": `Choose ${strip.name}`, onclick: () => on.wish?.("show", number) }),
-      make("button", { type: "button", text: "Remove", "aria-label": `Remove ${strip.name}`, onclick: () => on.wish?.("remove", number) })];
+      make("button", { type: "button", text: "Choose", "aria-label": `Choose ${strip.name}`, onclick: () => on.wish?.("show", strip.name) }),
+      make("button", { type: "button", text: "Remove", "aria-label": `Remove ${strip.name}`, onclick: () => on.wish?.("remove", strip.name) })];
     const where = strip.where >= 0 ? [" ", make("button", { type: "button", text: `Go to message ${few(strip.where)}`, onclick: () => on.focus?.(strip.where) })] : [];
     stops.push(onWidth(holder, (width) => drawLane(strip, holder, width)));
     return make("li", { class: number === 0 ? "lane chosen" : "lane" },
@@ -161,7 +161,7 @@ function render({ model, el }) {
       record, focus: model.get("focus"), selected: model.get("selected"), details: model.get("details"), el,
       on: {
         focus: (message) => send("focus", message), selected: (cell) => send("selected", cell),
-        wish: (what, lane = 0) => send("wish", { do: what, lane, count: (model.get("wish").count ?? 0) + 1 }),
+        wish: (what, lane = "") => send("wish", { do: what, lane, count: (model.get("wish").count ?? 0) + 1 }),
       },
     });
   };
