@@ -256,6 +256,16 @@ def test_a_row_is_chosen_also_where_a_step_is_drawn_between_press_and_release(pa
     expect(focus(explorer)).to_have_value("2")
 
 
+def test_pages_asked_for_faster_than_they_come_all_count(explorer: Locator) -> None:
+    choose(explorer, "Session", "sample: plain-chat")
+    pages = explorer.locator(".ctxlab-rows nav").first
+    expect(pages).to_contain_text("of 80 messages: 0 to 19")
+    pages.get_by_role("button", name="later").evaluate("(button) => { for (const _ of [1, 2, 3]) button.click(); }")
+    expect(pages).to_contain_text("of 80 messages: 60 to 79")
+    pages.get_by_role("button", name="earlier").evaluate("(button) => { for (const _ of [1, 2]) button.click(); }")
+    expect(pages).to_contain_text("of 80 messages: 20 to 39")
+
+
 # ---- long sessions
 
 

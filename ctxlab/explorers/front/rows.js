@@ -16,8 +16,13 @@ export function renderRows({ values, el, on = {} }) {
     made.addEventListener("click", () => select(move()));
     return made;
   };
-  const previous = button("◀ earlier", () => values.first - values.page);
-  const next = button("later ▶", () => values.first + values.page);
+  // A page that was asked for and is still on its way is the one to go on from.
+  const from = () => {
+    const { first, page, selected } = values;
+    return selected >= first && selected < first + page ? first : selected;
+  };
+  const previous = button("◀ earlier", () => from() - values.page);
+  const next = button("later ▶", () => from() + values.page);
   const shown = document.createElement("span");
   nav.append(previous, next, shown);
   const top = document.createElement("thead");
