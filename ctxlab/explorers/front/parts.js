@@ -76,6 +76,18 @@ function keepTyped(input, done) {
   };
 }
 
+// A box for a whole number from `min` on, which keeps what a person types. `chosen(value)` is told of it. Returns the
+// element and how to show a value.
+function numberBox(label, min, chosen) {
+  const input = make("input", { type: "number", min, "aria-label": label });
+  const show = keepTyped(input, (text) => {
+    const value = Math.max(min, Math.round(+text) || min);
+    chosen(value);
+    return value;
+  });
+  return [input, show];
+}
+
 const RULES = [
   ["fixed", "fixed", "1.63.0: cuts what is longer than 3 × preserve_chars, and keeps preserve_chars at each end"],
   ["proportional", "proportional", "Proposed in #5791: cuts what is longer than preserve_chars, and keeps at most a quarter at each end"],
@@ -99,23 +111,13 @@ function dials({ values, most, chosen, budget = true }) {
     say(value);
     chosen("preserve_chars", value);
   } });
-  const exact = make("input", { type: "number", min: 1, "aria-label": "preserve_chars, exactly" });
-  const showExact = keepTyped(exact, (text) => {
-    const value = Math.max(1, Math.round(+text) || 1);
-    chosen("preserve_chars", value);
-    return value;
-  });
+  const [exact, showExact] = numberBox("preserve_chars, exactly", 1, (value) => chosen("preserve_chars", value));
   const say = (value) => slide.setAttribute("aria-valuetext", `${few(value)} characters`);
   const slideBudget = make("input", { type: "range", min: 0, "aria-label": "Token budget", class: "budget", oninput: () => {
     showBudget(+slideBudget.value);
     chosen("budget", +slideBudget.value);
   } });
-  const exactBudget = make("input", { type: "number", min: 0, "aria-label": "Token budget, exactly" });
-  const showBudget = keepTyped(exactBudget, (text) => {
-    const value = Math.max(0, Math.round(+text) || 0);
-    chosen("budget", value);
-    return value;
-  });
+  const [exactBudget, showBudget] = numberBox("Token budget, exactly", 0, (value) => chosen("budget", value));
   const el = make("div", { class: "dials" }, rules,
     make("div", { class: "dial" }, make("span", { text: "preserve_chars" }), slide, exact),
     ...(budget ? [make("div", { class: "dial" }, make("span", { text: "token budget" }), slideBudget, exactBudget)] : []));

@@ -37,12 +37,7 @@ export function renderTuner({ record, answers, state, el, on = {} }) {
     if (name === "preserve_chars") choose(chosen, true);
     else on[name]?.(chosen);
   } });
-  const refused = make("input", { type: "number", min: 0, "aria-label": "Most refused calls" });
-  const showRefused = keepTyped(refused, (text) => {
-    const value = Math.max(0, Math.round(+text) || 0);
-    on.most_refused?.(value);
-    return value;
-  });
+  const [refused, showRefused] = numberBox("Most refused calls", 0, (value) => on.most_refused?.(value));
   knobs.el.append(make("label", { class: "dial few" }, "at most", refused, "refused calls"));
   const bar = make("progress", { max: 1, "aria-label": "Values tried" });
   const tried = make("span");
@@ -306,24 +301,25 @@ export function renderTuner({ record, answers, state, el, on = {} }) {
     for (let round = 0; round <= rounds; round += every) curve.append(draw("text", { x: along(round), y: bottom + 15, class: "tick", "text-anchor": "middle" }, round ? `${round}` : "start"));
     curve.append(draw("line", { x1: LEFT, x2: wide - RIGHT, y1: y(answers.budget), y2: y(answers.budget), class: "budget" }));
     curve.append(draw("text", { x: LEFT + 5, y: y(answers.budget) + (bottom - y(answers.budget) > 18 ? 13 : -5), class: "budget-label" }, `budget ${few(answers.budget)}`));
-    const named = [];
-    lines.forEach((tokens, session) => {
+    for (const tokens of lines) {
       // Where it fits the rounds end; those that a smaller budget would need are hollow.
       const fits = tokens.findIndex((left) => left <= answers.budget);
       curve.append(draw("polyline", { points: tokens.map((left, round) => `${along(round)},${y(left)}`).join(" "), class: "line" }));
       if (rounds <= 60) tokens.forEach((left, round) => curve.append(draw("circle", { cx: along(round), cy: y(left), r: 3.5, class: fits < 0 || round <= fits ? "dot" : "dot to-come" })));
-      named.push([record.sessions[session], along(tokens.length - 1), y(tokens[tokens.length - 1])]);
-    });
-    // Of several sessions each line has its name where it ends, but for a name that would stand on another one.
-    const taken = [];
-    for (const [name, end, height] of lines.length > 1 ? named : []) {
-      const left = end > wide - 200;
-      if (taken.some(([other, at]) => Math.abs(at - height) < 12 && Math.abs(other - end) < 200)) continue;
-      taken.push([end, height]);
-      curve.append(draw("text", { x: end + (left ? 0 : 8), y: height + (left ? -8 : 4), class: "line-name", "text-anchor": left ? "end" : "start" }, name));
     }
-    const name = lines.map((tokens, session) => `${lines.length > 1 ? `${record.sessions[session]} ` : ""}${tokens.map(few).join(", ")}`).slice(0, 3).join("; ");
-    curve.setAttribute("aria-label", `Tokens after each refused call with preserve_chars ${few(value)}: ${name}. Budget ${few(answers.budget)}.`);
+    const names = lines.length > 1 ? record.sessions : [];
+    // Each line has its name where it ends, but for a name that would stand on another one.
+    const taken = [];
+    names.forEach((name, session) => {
+      const tokens = lines[session];
+      const [end, height] = [along(tokens.length - 1), y(tokens[tokens.length - 1])];
+      if (taken.some(([other, at]) => Math.abs(at - height) < 12 && Math.abs(other - end) < 200)) return;
+      taken.push([end, height]);
+      const left = end > wide - 200;
+      curve.append(draw("text", { x: end + (left ? 0 : 8), y: height + (left ? -8 : 4), class: "line-name", "text-anchor": left ? "end" : "start" }, name));
+    });
+    const told = lines.slice(0, 3).map((tokens, session) => [names[session], tokens.map(few).join(", ")].filter(Boolean).join(" ")).join("; ");
+    curve.setAttribute("aria-label", `Tokens after each refused call with preserve_chars ${few(value)}: ${told}. Budget ${few(answers.budget)}.`);
   }
 
   function hatching(id, name) {
