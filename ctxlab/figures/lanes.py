@@ -15,7 +15,6 @@ from ctxlab.comparison import Lane, Policy, compare
 from ctxlab.figures.grouping import Groups
 from ctxlab.figures.history import History, Ints, history
 from ctxlab.figures.matrix import WHOLE, MatrixRow, letters
-from ctxlab.figures.palette import COLOURS
 from ctxlab.figures.words import contents, plural, role
 from ctxlab.invariants import CONVERSATION_RULES, Verdict, Violation, verdicts
 from ctxlab.messages import Conversation, Message
@@ -82,9 +81,9 @@ class Strip(TypedDict):
 
 
 class Bar(TypedDict):
-    """What a column of all lanes stands for: its colour and the words about it."""
+    """What a column of all lanes stands for: the kind of content that costs most in it and the words about it."""
 
-    colour: str
+    kind: str
     words: str
     height: int
 
@@ -198,7 +197,7 @@ def _managed(messages: Conversation, about: str, policy: Policy, budget: int, co
 
 
 def column_bars(messages: Sequence[Message], table: Ints, bars: Groups) -> Iterator[Bar]:
-    """Yield what each column stands for: the colour of what costs most in it, its share of the highest, its words.
+    """Yield what each column stands for: the kind that costs most in it, its share of the highest, its words.
 
     ``table`` is the `cost_table` of the messages.
     """
@@ -213,7 +212,7 @@ def column_bars(messages: Sequence[Message], table: Ints, bars: Groups) -> Itera
             )
         else:
             what = f"messages {start:,} to {end - 1:,} · {plural(tokens, 'token')}"
-        yield {"colour": COLOURS[kind], "words": what, "height": round(100 * tokens / most)}
+        yield {"kind": kind, "words": what, "height": round(100 * tokens / most)}
 
 
 def lane_strip(told: Told, table: Ints, bars: Groups) -> Strip:

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from ctxlab.escaping import plotly as escaped
 from ctxlab.figures.lanes import Lanes, Strip
-from ctxlab.figures.palette import CLEAR
+from ctxlab.figures.palette import CLEAR, COLOURS
 
 LANE = 92
 """Pixels of height a lane."""
@@ -62,7 +62,7 @@ def _bars(lanes: Lanes, strip: Strip, base: int) -> list[go.Bar | go.Scatter]:
         tall if fate == "k" else tall * share / 100
         for tall, share, fate in zip(full, strip["shares"], strip["fates"], strict=True)
     ]
-    colours = [bar["colour"] for bar in bars]
+    colours = [COLOURS[bar["kind"]] for bar in bars]
     words = [
         f"{escaped(bar['words'])}<br>{escaped(strip['name'])}: {FATES[fate]}"
         for bar, fate in zip(bars, strip["fates"], strict=True)

@@ -2,7 +2,11 @@
 // the records of ctxlab/figures/lanes.py; nothing is decided here. The file parts.js stands before this one.
 
 const LANE = { top: 20, height: 40, bottom: 20 };
+const HUES = { "user text": "user", "assistant text": "assistant", toolUse: "use", toolResult: "result", media: "media", reasoning: "reasoning" };
 let hatches = 0;
+
+// The colour of a kind of content, as the theme has it.
+const hueOf = (kind) => `var(--ctx-${HUES[kind] ?? "other"})`;
 
 // Where the messages [first, last) of a picture are across, in columns of `size` messages (the last may have fewer), with
 // `left` and `right` pixels kept free.
@@ -43,9 +47,9 @@ function laneOf({ bars, strip, size = 1, first = 0, width, label, at = axisOf({ 
     const tall = 6 + ((height - 6) * Math.sqrt(bar.height)) / 10;
     const group = draw("g", { class: `column ${{ k: "stays", d: "goes", c: "short", m: "mixed" }[fate]}` });
     const kept = fate === "k" ? tall : fate === "d" ? 0 : Math.max(3, (tall * strip.shares[number]) / 100);
-    if (kept > 0) group.append(draw("rect", { x, y: base - kept, width: wide, height: kept, fill: bar.colour }));
+    if (kept > 0) group.append(draw("rect", { x, y: base - kept, width: wide, height: kept, fill: hueOf(bar.kind) }));
     if (kept < tall) {
-      group.append(draw("rect", { x, y: base - tall, width: wide, height: tall - kept, fill: bar.colour, class: "gone" }));
+      group.append(draw("rect", { x, y: base - tall, width: wide, height: tall - kept, fill: hueOf(bar.kind), class: "gone" }));
       group.append(draw("rect", { x, y: base - tall, width: wide, height: tall - kept, fill: hatch }));
     }
     if (fate === "c" && room > 7) {

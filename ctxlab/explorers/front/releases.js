@@ -2,10 +2,6 @@
 //
 // renderReleases({record, el}) needs no kernel and returns {set, destroy}. parts.js and lanes.js stand before this file.
 
-const KINDS = {
-  "#4477AA": "user text", "#66CCEE": "assistant text", "#EE6677": "toolUse", "#228833": "toolResult", "#CCBB44": "media",
-  "#AA3377": "reasoning", "#BBBBBB": "other",
-};
 const SHOWN = 3; // broken rules that are listed below a lane
 
 export function renderReleases({ record, el }) {
@@ -74,8 +70,8 @@ export function renderReleases({ record, el }) {
       stops.push(onWidth(holder, (width) => lane(strip, holder, width)));
       return item;
     }));
-    const colours = [...new Set(record.bars.map((bar) => bar.colour))];
-    keys.replaceChildren(...colours.map((colour) => make("span", {}, make("i", { style: `--key: ${colour}` }), KINDS[colour] ?? "")),
+    const kinds = [...new Set(record.bars.map((bar) => bar.kind))];
+    keys.replaceChildren(...kinds.map((kind) => make("span", {}, make("i", { style: `--key: ${hueOf(kind)}` }), kind)),
       make("span", {}, make("i", { class: "hatched" }), "hatched: goes"),
       make("span", {}, make("i", { class: "sign", text: "⌇" }), "zigzag: shortened"),
       make("span", {}, make("i", { class: "sign", text: "┃" }), "the cut"),
