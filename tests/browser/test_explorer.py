@@ -225,6 +225,8 @@ def test_arrow_keys_move_the_focus_and_every_view_follows(page: Page, explorer: 
     expect(explorer.locator("tr[aria-selected=true] td").first).to_have_text("3")
     page.keyboard.press("End")
     expect(focus(explorer)).to_have_value("7")
+    # The answer to a key shows the words again: the last one has to be there before they are put away.
+    expect(explorer.locator(".ctxlab-tip")).to_contain_text("Message 7 ·")
     page.keyboard.press("Escape")
     expect(explorer.locator(".ctxlab-tip")).to_be_hidden()
 
